@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An ext4-like block allocator over a free map (layer sim): where the kernel would
+ * put the next blocks of a file. Pure, deterministic, integer only.
+ */
+#ifndef FRAGLAB_ALLOC_H
+#define FRAGLAB_ALLOC_H
+
+#include <fraglab/map.h>
+
+struct fl_alloc;
+
+/*
+ * An allocator in which exactly the blocks of the slots (fl_map_slots) are free: the disk
+ * without its movable files. FL_ENOMEM. Free with fl_alloc_free (NULL is legal).
+ */
+int fl_alloc_new(const struct fl_geometry *geo, const struct fl_run *slots, size_t count,
+		 struct fl_alloc **alloc) FL_CHECKED;
+void fl_alloc_free(struct fl_alloc *alloc);
+
+uint64_t fl_alloc_free_blocks(const struct fl_alloc *alloc);
+
+/*
+ * Takes up to want blocks (> 0) as one run near goal, as ext4's mballoc would: at the goal itself
+ * when enough is free there; else the best fit in the goal's group, then in the groups after
+ * it; else the longest run that can be found. run->len may be less than want, never 0.
+ * FL_ENOROOM: nothing is free. The file alloc.c documents what is modelled and what is not.
+ */
+int fl_alloc_take(struct fl_alloc *alloc, fl_pblk goal, uint64_t want,
+		  struct fl_run *run) FL_CHECKED;
+
+/* Gives blocks back. FL_EINVAL when one of them is free already. */
+int fl_alloc_give(struct fl_alloc *alloc, struct fl_run run) FL_CHECKED;
+
+/* The group in which a new directory's (or a new file's, by its parent's) blocks begin. */
+fl_pblk fl_alloc_goal_of_inode(const struct fl_alloc *alloc, fl_ino ino);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of an image: a small table of functions, and wrappers that have the
+ * same table (window, overlay, recorder). Knows nothing about filesystems.
+ *
+ * Parameter order everywhere: device, buffer, length, position. All lengths and
+ * positions are in bytes. Reads and writes are whole or fail: no short counts.
+ */
+#ifndef FRAGLAB_DEVICE_H
+#define FRAGLAB_DEVICE_H
+
+#include <fraglab/error.h>
+
+struct fl_device;
+
+/*
+ * What an implementation provides. Every function returns 0 or FL_EIO,
+ * FL_EHOSTFULL (writes), FL_EINVAL (outside 0 .. size_bytes). A NULL entry
+ * means: punch and zero are not possible; data_next: no holes known.
+ */
+struct fl_device_ops {
+	int (*read)(struct fl_device *device, void *buffer, size_t length, uint64_t position);
+	int (*write)(struct fl_device *device, const void *buffer, size_t length,
+		     uint64_t position);
+	/* All writes before it are durable when it returns 0. Its result must be checked. */
+	int (*flush)(struct fl_device *device);
+	/* The range reads as zeros and takes no host space. */
+	int (*punch)(struct fl_device *device, uint64_t length, uint64_t position);
+	/* The range reads as zeros, host space stays reserved, no data is transferred. */
+	int (*zero)(struct fl_device *device, uint64_t length, uint64_t position);
+	/*
+	 * The first run of bytes at or after position that may hold data; outside it
+	 * everything reads as zeros without host space. *length 0: no data up to the end.
+	 */
+	int (*data_next)(struct fl_device *device, uint64_t position, uint64_t *start,
+			 uint64_t *length);
+	/* Frees the implementation; a wrapper does not close what it wraps. */
+	void (*close)(struct fl_device *device);
+};
+
+struct fl_device {
+	const struct fl_device_ops *ops;
+	uint64_t size_bytes;
+	bool read_only; /* write, punch and zero fail with FL_EINVAL */
+	bool sparse; /* the host stores it with holes; vacated blocks are worth punching */
+};
+
+int fl_device_read(struct fl_device *device, void *buffer, size_t length,
+		   uint64_t position) FL_CHECKED;
+int fl_device_write(struct fl_device *device, const void *buffer, size_t length,
+		    uint64_t position) FL_CHECKED;
+int fl_device_flush(struct fl_device *device) FL_CHECKED;
+
+/*
+ * Makes a range read as zeros by the cheapest way there is: punch when the device
+ * is sparse, else zero without transfer, else write zeros. After it, the content is
+ * the same whichever way was taken, so results do not depend on the host.
+ */
+int fl_device_clear(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
+
+/*
+ * The same for blocks that nobody needs any more, but never transfers data: a device that
+ * can neither punch nor zero is left alone. Not durable until the next flush.
+ */
+int fl_device_discard(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
+
+/* True in *hole when the whole range is known to be a hole of the host file. */
+int fl_device_is_hole(struct fl_device *device, uint64_t length, uint64_t position,
+		      bool *hole) FL_CHECKED;
+
+/* As the ops entry; a device without it reports one run of data to the end. */
+int fl_device_data_next(struct fl_device *device, uint64_t position, uint64_t *start,
+			uint64_t *length) FL_CHECKED;
+
+/* NULL is legal. */
+void fl_device_close(struct fl_device *device);
+
+/* --- raw files --- */
+
+enum fl_device_mode {
+	FL_DEVICE_READ, /* shared lock; others may read too */
+	FL_DEVICE_WRITE, /* exclusive lock */
+};
+
+/*
+ * Opens a raw image. A symlink is resolved once: lock, checks and I/O act on the
+ * same open file. Refuses with FL_EBUSY an image that is attached to any loop
+ * device (in whatever mount namespace), mounted, or locked by a process (flock and
+ * OFD locks, which qemu uses); with FL_EIO what cannot be opened; with FL_EINVAL
+ * directories, devices and other non-files. Locks last until close.
+ * The diag text names cause and remedy. I/O: a few system calls, no data.
+ */
+int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_device **device,
+			struct fl_diag *diag) FL_CHECKED;
+
+/*
+ * A sparse, durable copy of a device's bytes in a new file: written under a temporary name
+ * beside path, then renamed, so that path never holds half a copy. FL_EINVAL when path is
+ * the same file as an existing one and replace is false.
+ */
+int fl_device_file_copy(struct fl_device *from, const char *path, bool replace,
+			struct fl_diag *diag) FL_CHECKED;
+
+/* --- wrappers: borrow the device below, which must outlive them --- */
+
+/* The bytes position .. position+length-1 of another device. FL_EINVAL if outside it. */
+int fl_device_window(struct fl_device *below, uint64_t length, uint64_t position,
+		     struct fl_device **device) FL_CHECKED;
+
+/*
+ * Writes stay in memory (pages of 64 KiB, allocated when first written); the device
+ * below is only read. Closing forgets them.
+ */
+int fl_device_overlay(struct fl_device *below, struct fl_device **device) FL_CHECKED;
+
+/* An anonymous in-memory device, all zeros; for tests. */
+int fl_device_memory(uint64_t size_bytes, struct fl_device **device) FL_CHECKED;
+
+enum fl_device_op { FL_OP_READ, FL_OP_WRITE, FL_OP_FLUSH, FL_OP_PUNCH, FL_OP_ZERO };
+
+struct fl_device_event {
+	enum fl_device_op op;
+	uint64_t position, length; /* bytes; 0 for a flush */
+};
+
+/* Passes everything on and tells observe about it first. A non-zero result fails the call. */
+int fl_device_recorder(struct fl_device *below,
+		       int (*observe)(void *context, const struct fl_device_event *event),
+		       void *context, struct fl_device **device) FL_CHECKED;
+
+#endif

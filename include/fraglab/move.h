@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The mover: the only writer of an image. Runs a plan by the protocol
+ *
+ *	fence; per batch: claim, copy, flush, switch, flush, release; unfence
+ *
+ * so that a stop at any moment, with any subset of unflushed sectors lost, leaves
+ * every file readable and the filesystem repairable by one e2fsck run.
+ */
+#ifndef FRAGLAB_MOVE_H
+#define FRAGLAB_MOVE_H
+
+#include <fraglab/fs.h>
+#include <fraglab/plan.h>
+
+struct fl_move_options {
+	bool verify; /* read every copied block back and compare before the switch */
+	uint64_t buffer_bytes; /* copy buffer; 0: 32 MiB */
+	/* Asked between batches; true finishes cleanly with FL_ECANCELLED. NULL: never. */
+	bool (*cancelled)(void *context);
+	/* Blocks written so far, of all. NULL: none. */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
+	void *context; /* for both */
+};
+
+struct fl_move_result {
+	uint64_t extents; /* moves done */
+	uint64_t bytes; /* data bytes they cover */
+	uint64_t batches; /* batches done */
+	uint64_t flushes;
+	bool fenced; /* the image is still marked unclean: run e2fsck */
+	bool wrote; /* at least one write was attempted */
+};
+
+/*
+ * Runs the plan on fs (opened FL_FS_CHANGE, map scanned from it). result is always filled.
+ * FL_ECANCELLED: the batches done are in place, the filesystem is clean.
+ * FL_EIO, FL_EHOSTFULL, FL_EVERIFY, FL_ENOMEM, FL_EPLAN: see result.wrote and result.fenced;
+ * content is intact in every case, and when fenced e2fsck -fy makes it clean again.
+ * An empty plan writes nothing.
+ */
+int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		const struct fl_move_options *options, struct fl_move_result *result,
+		struct fl_diag *diag) FL_CHECKED;
+
+#endif

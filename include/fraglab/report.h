@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One result struct, several renderers, each to its own buffer: text for people,
+ * JSON and CSV for programs. Renderers compute nothing and print nothing.
+ */
+#ifndef FRAGLAB_REPORT_H
+#define FRAGLAB_REPORT_H
+
+#include <fraglab/analyze.h>
+#include <fraglab/move.h>
+
+/* The features of a filesystem as the report shows them; owned by the report. */
+struct fl_report_filesystem {
+	uint32_t block_bytes;
+	uint64_t blocks, used_blocks, free_blocks;
+	char **features; /* feature_count names */
+	size_t feature_count;
+};
+
+struct fl_report_image {
+	char *path; /* as the user gave it */
+	struct fl_report_filesystem filesystem;
+	struct fl_metrics metrics;
+};
+
+/* A file that is still fragmented beyond need, and why. */
+enum fl_left_reason { FL_LEFT_PINNED, FL_LEFT_NO_ROOM, FL_LEFT_MODE, FL_LEFT_STOPPED };
+
+struct fl_left {
+	char *path; /* escaped */
+	uint64_t fragments;
+	enum fl_left_reason reason;
+};
+
+struct fl_report {
+	const char *tool; /* "frag" or "defrag" */
+	const char *version;
+	uint64_t seed; /* 0 for defrag */
+	bool analyze; /* --analyze: images only, no before/after */
+	bool dry_run;
+	struct fl_report_image *images; /* one (the image), or all of --analyze */
+	size_t image_count; /* images[0].metrics is "before" */
+	bool has_predicted, has_after;
+	struct fl_metrics predicted, after;
+	struct fl_move_result moves;
+	uint64_t planned_bytes, needed_bytes; /* data bytes of the plan; that had to move at least */
+	double seconds; /* of moving */
+	struct fl_left *left; /* worst first, at most FL_LEFT_SHOWN */
+	size_t left_count;
+	uint64_t left_total; /* files, shown or not */
+	char *profile; /* frag: profile name; defrag: mode name; NULL for --analyze */
+	uint32_t months; /* frag */
+};
+#define FL_LEFT_SHOWN 10
+
+/* Frees what the report owns (not itself); NULL is legal. */
+void fl_report_free(struct fl_report *report);
+
+/* For people: 80 columns, no colour unless `colour`. *text is malloc'd. */
+int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_CHECKED;
+/* One JSON document with a final newline; keys are fixed by the design. */
+int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
+/* The histograms of the last state (after, else predicted, else the images), in vscsiStats' layout. */
+int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Growable arrays, checked arithmetic, the seeded generator, sizes as text.
+ * No I/O and no knowledge of filesystems.
+ */
+#ifndef FRAGLAB_UTIL_H
+#define FRAGLAB_UTIL_H
+
+#include <fraglab/error.h>
+
+/*
+ * A growable array. Zero-initialised means empty. Members may be read freely;
+ * growing goes through the macros. Growth doubles, so n pushes cost O(n).
+ *
+ *	FL_ARRAY(struct fl_run) runs = { 0 };
+ *	if (fl_array_push(&runs, run)) return FL_ENOMEM;
+ *	fl_array_free(&runs);
+ */
+#define FL_ARRAY(type)                \
+	struct {                      \
+		type *at;             \
+		size_t count, room;   \
+	}
+
+/* Evaluates to 0, or FL_ENOMEM with the array unchanged. */
+#define fl_array_reserve(array, total) \
+	fl_array_reserve_((void **)&(array)->at, &(array)->room, (total), sizeof(*(array)->at))
+
+/* Evaluates to 0, or FL_ENOMEM with the array unchanged. */
+#define fl_array_push(array, value)                                                 \
+	(fl_array_reserve((array), (array)->count + 1) ? FL_ENOMEM :                \
+							 ((array)->at[(array)->count++] = (value), 0))
+
+#define fl_array_free(array)                            \
+	do {                                            \
+		fl_array_free_((void **)&(array)->at);  \
+		(array)->count = (array)->room = 0;     \
+	} while (0)
+
+int fl_array_reserve_(void **at, size_t *room, size_t total, size_t item_bytes) FL_CHECKED;
+void fl_array_free_(void **at);
+
+/* malloc/calloc of count * item_bytes with the product checked; NULL on overflow or no memory. */
+void *fl_alloc(size_t count, size_t item_bytes);
+
+/* Three-way comparison for comparators. */
+#define fl_compare(a, b) (((a) > (b)) - ((a) < (b)))
+
+static inline uint64_t fl_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t fl_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint64_t fl_div_up(uint64_t value, uint64_t divisor)
+{
+	return value / divisor + (value % divisor != 0);
+}
+
+/*
+ * xoshiro256** 1.0 (Blackman and Vigna, public domain), its state filled by
+ * splitmix64 from one seed. The algorithm is frozen: a seed gives the same
+ * sequence in every version and on every machine (tests pin vectors).
+ */
+struct fl_rng {
+	uint64_t s[4];
+};
+
+void fl_rng_seed(struct fl_rng *rng, uint64_t seed);
+uint64_t fl_rng_next(struct fl_rng *rng);
+/* Uniform in 0 .. bound - 1, unbiased; bound > 0. */
+uint64_t fl_rng_below(struct fl_rng *rng, uint64_t bound);
+/* Uniform in low .. high, both included; low <= high. */
+uint64_t fl_rng_between(struct fl_rng *rng, uint64_t low, uint64_t high);
+/* True with probability numerator / denominator. */
+bool fl_rng_chance(struct fl_rng *rng, uint64_t numerator, uint64_t denominator);
+/* An independent generator, seeded from this one's next value and a label. */
+void fl_rng_fork(struct fl_rng *rng, uint64_t label, struct fl_rng *out);
+
+/*
+ * "4096", "512K", "1M", "2G", "1T" (powers of 1024; lower case too) to bytes.
+ * FL_ESYNTAX: empty, signed, trailing junk, or more than 64 bits.
+ */
+int fl_size_parse(const char *text, uint64_t *bytes) FL_CHECKED;
+
+#define FL_SIZE_TEXT 16
+/* "0 B", "512 B", "1.5 KiB", "12 MiB", "3.4 GiB": three significant digits. Returns text. */
+const char *fl_size_format(uint64_t bytes, char text[FL_SIZE_TEXT]);
+
+#endif
