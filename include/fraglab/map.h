@@ -98,7 +98,8 @@ int fl_map_finish(struct fl_map *map, struct fl_diag *diag) FL_CHECKED;
 
 /*
  * The path of a name in buffer, always NUL-terminated, cut at the front ("...") when it is too
- * long; bytes that are not printable are escaped as \xNN when `escape`. Returns buffer.
+ * long; bytes that are not printable are escaped as \xNN when `escape`. Returns the text,
+ * which lies somewhere in buffer; FL_NO_NAME gives the empty text.
  */
 const char *fl_map_path(const struct fl_map *map, uint32_t name, bool escape, char *buffer,
 			size_t buffer_bytes);
