@@ -26,7 +26,9 @@ static const char usage[] =
 	"  -m, --months N       months of use (default 6)\n"
 	"  -p, --profile NAME   kind of use; 'help' lists the profiles\n"
 	"  -s, --seed N         another history of the same kind (default 1)\n"
-	"\n" FL_CLI_USAGE;
+	"\n" FL_CLI_USAGE "\n"
+	"Not in this version (status 16): --files-only, --free-only, --target,\n"
+	"--file, --extents, -P, --partition, --offset, --undo.\n";
 
 static bool profile_exists(const char *name)
 {

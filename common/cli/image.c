@@ -10,12 +10,16 @@
 #include <string.h>
 #include "common/cli/signals.h"
 
-/* Sees every operation first; ends a run that only reads yet as soon as someone asks for it. */
-static int heed_stop(void *context, const struct fl_device_event *event)
+/*
+ * Sees every operation first: ends a run that only reads yet as soon as someone asks for it,
+ * and shows how far a copy has come.
+ */
+static int watch(void *context, const struct fl_device_event *event)
 {
-	const struct run *run = context;
+	struct run *run = context;
 
-	(void)event;
+	if (run->copying && event->op == FL_OP_READ)
+		fl_progress_update(&run->progress, event->position, run->file->size_bytes);
 	return run->may_stop && fl_signals_stop_asked() ? FL_ECANCELLED : 0;
 }
 
@@ -27,7 +31,7 @@ int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode)
 	error = fl_device_file_open(path, mode, &run->file, &run->diag);
 	if (error)
 		return error;
-	return fl_device_recorder(run->file, heed_stop, run, &run->device);
+	return fl_device_recorder(run->file, watch, run, &run->device);
 }
 
 void fl_run_close(struct run *run)

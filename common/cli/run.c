@@ -99,8 +99,9 @@ static int move_to_copy(struct run *run)
 	if (error)
 		return error;
 	fl_progress_phase(&run->progress, "copying", NULL, 1);
-	fl_progress_update(&run->progress, 0, run->file->size_bytes);
-	error = fl_device_file_copy(run->file, run->part, false, &run->diag);
+	run->copying = true;
+	error = fl_device_file_copy(run->device, run->part, false, &run->diag);
+	run->copying = false;
 	fl_progress_clear(&run->progress);
 	if (error)
 		return error;

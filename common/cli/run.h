@@ -25,6 +25,7 @@ struct run {
 	struct fl_plan *plan;
 	char *part; /* --output: the copy, until it gets its name */
 
+	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
 	bool stopped;  /* the mover ended early because someone asked it to */
 };
