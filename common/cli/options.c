@@ -298,6 +298,17 @@ static int take(const struct fl_program *program, const struct table *table, siz
 	return fl_fail(diag, FL_ESYNTAX, "option --%s: %s", name, reason.text);
 }
 
+/* Several options begin with what was given, up to its '='. */
+static bool is_ambiguous(const struct table *table, const char *argument)
+{
+	const char *name = argument + strspn(argument, "-");
+	size_t length = strcspn(name, "="), matches = 0, i;
+
+	for (i = 0; i < table->count; i++)
+		matches += !strncmp(table->longs[i].name, name, length);
+	return matches > 1;
+}
+
 /* What getopt could make nothing of. */
 static int complain(const struct fl_program *program, const struct table *table, int verdict,
 		    const char *argument, struct fl_diag *diag)
@@ -309,7 +320,8 @@ static int complain(const struct fl_program *program, const struct table *table,
 			       verdict == ':' ? "needs a value" : "takes no value");
 	if (optopt)
 		return fl_fail(diag, FL_ESYNTAX, "option -%c: unknown", optopt);
-	return fl_fail(diag, FL_ESYNTAX, "option %s: unknown or ambiguous", argument);
+	return fl_fail(diag, FL_ESYNTAX, "option %s: %s", argument,
+		       is_ambiguous(table, argument) ? "ambiguous" : "unknown");
 }
 
 /* The rules that span several arguments. */

@@ -268,10 +268,10 @@ static int conclude(struct run *run, int error, bool partly)
 	fl_progress_clear(&run->progress);
 	if (error && run->may_stop && fl_signals_stop_asked())
 		error = fl_fail(&run->diag, FL_ECANCELLED, "cancelled: nothing is written");
-	if (error == FL_ESYNTAX)
-		fl_message(name, NULL, "%s; see %s --help", run->diag.text, name);
-	if (error == FL_ESYNTAX)
+	if (error == FL_ESYNTAX) {
+		fl_message(name, run->image, "%s; see %s --help", run->diag.text, name);
 		return FL_EXIT_USAGE;
+	}
 	if (error)
 		return fl_message_failure(name, written, run->action, error, &run->diag,
 					  state_of(run));
