@@ -205,16 +205,24 @@ static int below_next(const struct overlay *overlay, uint64_t position, uint64_t
 	return rc;
 }
 
+/* One past the last byte of a page; no sum, because the last one may end at 2^64. */
+static uint64_t page_end(const struct overlay *overlay, uint64_t page)
+{
+	return page + 1 < overlay->pages.count ? (page + 1) * FL_PAGE_BYTES
+					       : overlay->device.size_bytes;
+}
+
 /* Where the pages with data that begin at page (one itself) end. */
 static uint64_t pages_end(const struct overlay *overlay, uint64_t page)
 {
-	const uint8_t *next;
+	while (page + 1 < overlay->pages.count) {
+		const uint8_t *next = fl_pages_get(&overlay->pages, page + 1);
 
-	do {
+		if (!next || next == fl_pages_zero())
+			break;
 		page++;
-		next = page < overlay->pages.count ? fl_pages_get(&overlay->pages, page) : NULL;
-	} while (next && next != fl_pages_zero());
-	return fl_min(page * FL_PAGE_BYTES, overlay->device.size_bytes);
+	}
+	return page_end(overlay, page);
 }
 
 /* Runs may touch: one of pages and one of below are reported one after the other. */
@@ -249,7 +257,7 @@ static int overlay_data_next(struct fl_device *device, uint64_t position, uint64
 			*length = pages_end(overlay, page) - page_start;
 			return 0;
 		}
-		position = (page + 1) * FL_PAGE_BYTES;
+		position = page_end(overlay, page);
 	}
 	*start = size_bytes;
 	*length = 0;
