@@ -196,16 +196,22 @@ static void test_holes(void **state)
 static void test_punch(void **state)
 {
 	struct fl_device *device;
+	int fd, rc;
 
 	(void)state;
 	make_file("image", 8 * MIB);
 	poke("image", 4 * MIB, 0, 1);
-	device = open_image("image", FL_DEVICE_WRITE);
-	if (device->ops->punch(device, 4096, 0) == FL_DEVICE_CANNOT) {
-		fl_device_close(device);
+	/* Asked without the device, so that its own faults are not taken for the host's. */
+	fd = open("image", O_RDWR);
+	rc = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096);
+	(void)close(fd);
+	if (rc) {
 		print_message("skipped: this host cannot punch\n");
 		skip();
 	}
+	poke("image", 4096, 0, 1);
+	device = open_image("image", FL_DEVICE_WRITE);
+	assert_int_equal(device->ops->punch(device, 4096, 0), 0);
 	assert_true(device->sparse);
 	assert_int_equal(fl_device_discard(device, MIB, MIB), 0);
 	assert_int_equal(fl_device_clear(device, MIB + 1, 2 * MIB), 0);

@@ -151,6 +151,13 @@ static void test_qemu(void **state)
 	lock_bytes(fd, F_RDLCK, 0, 0);
 	fl_device_close(open_image("image", FL_DEVICE_READ));
 	assert_refused("image", FL_DEVICE_WRITE, FL_EBUSY, "locked");
+	/* But whoever writes to a part of it is one, be it behind the end. */
+	lock_bytes(fd, F_UNLCK, 0, 0);
+	lock_bytes(fd, F_WRLCK, 0, 1);
+	assert_refused("image", FL_DEVICE_READ, FL_EBUSY, "locked");
+	lock_bytes(fd, F_UNLCK, 0, 0);
+	lock_bytes(fd, F_WRLCK, INT64_MAX - 1, 1);
+	assert_refused("image", FL_DEVICE_READ, FL_EBUSY, "locked");
 	assert_int_equal(close(fd), 0);
 }
 

@@ -209,6 +209,14 @@ static void test_overlay_data(void **state)
 	fill(overlay, 1, 0, 1);
 	assert_run(overlay, 0, 0, PAGE);
 	assert_run(overlay, PAGE, 3 * PAGE, PAGE);
+	/* A hole punched into the middle of one run of below. */
+	fl_device_close(overlay);
+	assert_int_equal(fl_device_overlay(below, &overlay), 0);
+	fake->data_start = 0;
+	fake->data_length = size;
+	assert_int_equal(fl_device_clear(overlay, PAGE, 2 * PAGE), 0);
+	assert_run(overlay, 5, 5, 2 * PAGE - 5);
+	assert_run(overlay, 2 * PAGE, 3 * PAGE, size - 3 * PAGE);
 	fake->fail = FL_EIO;
 	assert_int_equal(fl_device_data_next(overlay, PAGE, &size, &size), FL_EIO);
 	fl_device_close(overlay);
