@@ -40,11 +40,18 @@ static inline int enter(void **state)
 
 static inline int leave(void **state)
 {
-	char command[128];
+	char command[512];
 	int rc;
 
-	(void)snprintf(command, sizeof(command), "rm -rf %s", (const char *)*state);
-	rc = chdir("/") || system(command);
+	/* A test that failed may have left a mount or a loop device. */
+	(void)snprintf(command, sizeof(command),
+		       "for f in *; do if [ -d \"$f\" ]; then umount \"$f\"; else "
+		       "losetup -n -O NAME -j \"$f\" | xargs -r losetup -d; fi; done 2>/dev/null; "
+		       "cd / && rm -rf %s",
+		       (const char *)*state);
+	rc = system(command);
+	if (chdir("/"))
+		rc = -1;
 	free(*state);
 	return rc;
 }
