@@ -45,7 +45,7 @@ static inline int leave(void **state)
 
 	/* A test that failed may have left a mount or a loop device. */
 	(void)snprintf(command, sizeof(command),
-		       "for f in *; do if [ -d \"$f\" ]; then umount \"$f\"; else "
+		       "for f in *; do if [ -d \"$f\" ]; then umount -l \"$f\"; else "
 		       "losetup -n -O NAME -j \"$f\" | xargs -r losetup -d; fi; done 2>/dev/null; "
 		       "cd / && rm -rf %s",
 		       (const char *)*state);
