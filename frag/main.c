@@ -11,9 +11,6 @@
 #include <string.h>
 #include "frag/profile.h"
 
-#define DEFAULT_MONTHS 6
-#define MAX_MONTHS 1200
-
 static const char usage[] =
 	"Usage: frag [OPTION]... IMAGE\n"
 	"Age the ext2/3/4 filesystem in IMAGE in place: move the blocks of its files\n"
@@ -29,16 +26,6 @@ static const char usage[] =
 	"Not in this version (status 16): --files-only, --free-only, --target,\n"
 	"--file, --extents, -P, --partition, --offset, --undo.\n";
 
-static bool profile_exists(const char *name)
-{
-	size_t i;
-
-	for (i = 0; frag_profile_name(i); i++)
-		if (!strcmp(name, frag_profile_name(i)))
-			return true;
-	return false;
-}
-
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {
 	struct frag_settings *settings = context;
@@ -46,7 +33,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 	int error;
 
 	if (!strcmp(name, "months")) {
-		error = fl_cli_number(value, 1, MAX_MONTHS, &number, diag);
+		error = fl_cli_number(value, 1, FRAG_MOST_MONTHS, &number, diag);
 		if (!error)
 			settings->months = (uint32_t)number;
 		return error;
@@ -56,7 +43,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 	if (!strcmp(name, "profile")) {
 		if (!strcmp(value, "help"))
 			return FL_OPTION_QUESTION;
-		if (!profile_exists(value))
+		if (!frag_profile_find(value))
 			return fl_fail(diag, FL_ESYNTAX,
 				       "no such profile: '%s' (--profile help lists them)", value);
 		settings->profile = value;
@@ -67,6 +54,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 
 static int list_profiles(void *context, char **text)
 {
+	const struct frag_profile *profile;
 	size_t bytes, i;
 	FILE *stream;
 
@@ -74,8 +62,8 @@ static int list_profiles(void *context, char **text)
 	stream = open_memstream(text, &bytes);
 	if (!stream)
 		return FL_ENOMEM;
-	for (i = 0; frag_profile_name(i); i++)
-		(void)fprintf(stream, "%-14s %s\n", frag_profile_name(i), frag_profile_summary(i));
+	for (i = 0; (profile = frag_profile_at(i)); i++)
+		(void)fprintf(stream, "%-10s %s\n", profile->name, profile->summary);
 	return fclose(stream) ? FL_ENOMEM : 0;
 }
 
@@ -100,9 +88,9 @@ int main(int argc, char **argv)
 		{"seed", 's', true},	 {"target", 0, true},	{NULL, 0, false},
 	};
 	struct frag_settings settings = {
-		.months = DEFAULT_MONTHS,
-		.seed = 1,
-		.profile = frag_profile_name(0),
+		.months = FRAG_DEFAULT_MONTHS,
+		.seed = FRAG_DEFAULT_SEED,
+		.profile = frag_profile_at(0)->name,
 	};
 	const struct fl_program program = {
 		.name = "frag",

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Stands in a diag text for the path of the image; see struct fl_diag. */
+#define PLACEHOLDER "IMAGE"
+
 /* Longer than a path and a diag text together; what does not fit is cut. */
 #define MESSAGE_BYTES (4096 + sizeof(struct fl_diag) + 512)
 
@@ -19,6 +22,36 @@ static void tame(char *text)
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
 			*text = '?';
+}
+
+/* The next free-standing word IMAGE, not a part of some path; NULL: none. */
+static const char *find_placeholder(const char *reason)
+{
+	const char *found = reason;
+
+	while ((found = strstr(found, PLACEHOLDER))) {
+		const char *end = found + strlen(PLACEHOLDER);
+
+		if (found > reason && found[-1] == ' ' && strchr(" ,;)", *end))
+			return found;
+		found = end;
+	}
+	return NULL;
+}
+
+/* Copies reason, with the image's path for its placeholder, so that advice can be pasted. */
+static void name_image(const char *reason, const char *image, char *text, size_t bytes)
+{
+	const char *found;
+	size_t used = 0;
+
+	while (image && used < bytes && (found = find_placeholder(reason))) {
+		used += (size_t)snprintf(text + used, bytes - used, "%.*s%s", (int)(found - reason),
+					 reason, image);
+		reason = found + strlen(PLACEHOLDER);
+	}
+	if (used < bytes)
+		(void)snprintf(text + used, bytes - used, "%s", reason);
 }
 
 void fl_message(const char *program, const char *image, const char *format, ...)
@@ -78,10 +111,10 @@ int fl_message_failure(const char *program, const char *image, const char *actio
 		       const struct fl_diag *diag, enum fl_image_state state)
 {
 	int saved = errno;
-	char reason[sizeof(struct fl_diag) + 128];
+	char reason[MESSAGE_BYTES];
 
 	if (diag && diag->text[0])
-		(void)snprintf(reason, sizeof(reason), "%s", diag->text);
+		name_image(diag->text, image, reason, sizeof(reason));
 	else
 		(void)snprintf(reason, sizeof(reason), "%s: %s", action, fl_error_text(error));
 	switch (state) {
