@@ -37,30 +37,6 @@ void fl_map_free(struct fl_map *map)
 	free(map);
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return fl_compare(left->start, right->start);
-}
-
-/* Sorts runs and joins those that touch; overlaps are left for claim() to find. */
-static void sort_and_join(struct fl_run *runs, size_t *count)
-{
-	size_t kept = 0;
-
-	if (!*count)
-		return;
-	qsort(runs, *count, sizeof(*runs), compare_runs);
-	for (size_t i = 1; i < *count; i++) {
-		if (runs[i].start == fl_run_end(runs[kept]))
-			runs[kept].len += runs[i].len;
-		else
-			runs[++kept] = runs[i];
-	}
-	*count = kept + 1;
-}
-
 /* What owns a block, for messages. */
 static void describe_owner(const struct fl_map *map, fl_pblk block, size_t files, char *text,
 			   size_t size)
@@ -98,7 +74,7 @@ struct claims {
 	const struct fl_map *map;
 	struct fl_blockset *owned;
 	struct fl_diag *diag;
-	size_t files;	  /* files claimed so far */
+	size_t files;  /* files claimed so far */
 	char what[40]; /* the claimant, for messages */
 };
 
@@ -193,8 +169,8 @@ int fl_map_finish(struct fl_map *map, struct fl_diag *diag)
 
 	if (error)
 		return error;
-	sort_and_join(map->fixed.at, &map->fixed.count);
-	sort_and_join(map->xattrs.at, &map->xattrs.count);
+	fl_runs_normalize(&map->fixed);
+	fl_runs_normalize(&map->xattrs);
 	error = claim_runs(&claims, "filesystem metadata", map->fixed.at, map->fixed.count);
 	if (!error)
 		error = claim_runs(&claims, "an extended attribute block", map->xattrs.at,

@@ -14,13 +14,6 @@ static int compare_places(const void *a, const void *b)
 	return fl_compare(left->run.start, right->run.start);
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return fl_compare(left->start, right->start);
-}
-
 int fl_map_places(const struct fl_map *map, struct fl_places *places)
 {
 	for (size_t f = 0; f < map->files.count; f++) {
@@ -86,8 +79,7 @@ int fl_map_slots(const struct fl_map *map, struct fl_runs *slots)
 			goto out;
 	if (push_pinned(map, &stay))
 		goto out;
-	if (stay.count)
-		qsort(stay.at, stay.count, sizeof(*stay.at), compare_runs);
+	fl_runs_normalize(&stay);
 	if (fl_array_push(&stay, ((struct fl_run){map->geo.blocks, 1})))
 		goto out;
 	for (size_t i = 0; i < stay.count; i++) {

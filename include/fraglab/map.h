@@ -71,15 +71,25 @@ struct fl_file {
 	size_t tree_count;
 };
 
+/* Arrays of runs: zero-initialise, free with fl_array_free. */
+struct fl_runs {
+	FL_ARRAY(struct fl_run);
+};
+
+/* Arrays of extents in logical order: zero-initialise, free with fl_array_free. */
+struct fl_extents {
+	FL_ARRAY(struct fl_extent);
+};
+
 struct fl_map {
 	struct fl_geometry geo;
 	FL_ARRAY(struct fl_file) files; /* by ino */
-	FL_ARRAY(struct fl_extent) extents;
-	FL_ARRAY(fl_pblk) trees;	/* mapping-tree blocks, one entry a block */
-	FL_ARRAY(struct fl_run) fixed;	/* metadata at fixed places, by start, maximal runs */
-	FL_ARRAY(struct fl_run) xattrs; /* xattr blocks (pinned), by start, maximal runs */
-	FL_ARRAY(struct fl_run) free;	/* free blocks, by start, maximal runs */
-	uint64_t free_blocks;		/* the sum of free */
+	struct fl_extents extents;
+	FL_ARRAY(fl_pblk) trees; /* mapping-tree blocks, one entry a block */
+	struct fl_runs fixed;	 /* metadata at fixed places, by start, maximal runs */
+	struct fl_runs xattrs;	 /* xattr blocks (pinned), by start, maximal runs */
+	struct fl_runs free;	 /* free blocks, by start, maximal runs */
+	uint64_t free_blocks;	 /* the sum of free */
 	FL_ARRAY(struct fl_name) names;
 	FL_ARRAY(char) texts;
 };
@@ -132,10 +142,8 @@ struct fl_places {
 };
 int fl_map_places(const struct fl_map *map, struct fl_places *places) FL_CHECKED;
 
-/* Arrays of runs that functions fill; zero-initialise, free with fl_array_free. */
-struct fl_runs {
-	FL_ARRAY(struct fl_run);
-};
+/* Sorts by start and joins runs that touch. Runs that overlap stay apart. O(n log n). */
+void fl_runs_normalize(struct fl_runs *runs);
 
 /*
  * Slots: the maximal runs of blocks that hold nothing that must stay (fixed metadata, xattr
@@ -144,11 +152,6 @@ struct fl_runs {
 int fl_map_slots(const struct fl_map *map, struct fl_runs *slots) FL_CHECKED;
 
 /* --- rules of the on-disk mapping, pure --- */
-
-/* Arrays of extents, zero-initialise, free with fl_array_free. */
-struct fl_extents {
-	FL_ARRAY(struct fl_extent);
-};
 
 /*
  * Appends one extent to a list in logical order, merged with the last one where the on-disk
