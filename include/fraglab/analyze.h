@@ -13,19 +13,19 @@
 #define FL_FREE_BUCKETS 40
 
 struct fl_file_metrics {
-	uint64_t count; /* named, movable inodes with data blocks */
-	uint64_t blocks; /* their data blocks */
-	uint64_t extents; /* as stored on disk */
-	uint64_t fragments; /* physically consecutive runs in logical order, holes skipped */
-	uint64_t fragmented; /* files with more than one fragment */
+	uint64_t count;		   /* named, movable inodes with data blocks */
+	uint64_t blocks;	   /* their data blocks */
+	uint64_t extents;	   /* as stored on disk */
+	uint64_t fragments;	   /* physically consecutive runs in logical order, holes skipped */
+	uint64_t fragmented;	   /* files with more than one fragment */
 	uint64_t forced_fragments; /* the least that fixed metadata allows, summed over files */
 	uint64_t avoidable_fragments; /* fragments beyond it, summed over files */
 	/* Smith and Seltzer 1997: share of blocks, a file's first excluded, that follow the
 	 * previous one physically; over all files. 1 when no file has two blocks. */
 	double layout_score;
 	uint64_t largest_fragments[FL_LARGEST_FRAGMENTS]; /* most fragmented files, descending */
-	size_t largest_count; /* entries in use */
-	uint64_t tree_blocks; /* mapping-tree blocks of the counted files */
+	size_t largest_count;				  /* entries in use */
+	uint64_t tree_blocks;	       /* mapping-tree blocks of the counted files */
 	uint64_t pinned[FL_PIN_COUNT]; /* files with data blocks that stay, by reason */
 };
 
@@ -34,7 +34,7 @@ struct fl_free_metrics {
 	uint64_t extents;
 	uint64_t largest_bytes;
 	uint64_t largest_possible_bytes; /* what fixed metadata and the free total allow */
-	double mean_bytes; /* 0 when there is no free extent */
+	double mean_bytes;		 /* 0 when there is no free extent */
 	/* Bucket i: extents of 2^i .. 2^(i+1)-1 blocks, as e2freefrag has them. */
 	struct {
 		uint64_t extents, blocks;
@@ -44,7 +44,8 @@ struct fl_free_metrics {
 struct fl_io_metrics {
 	enum fl_workload workload;
 	uint64_t ios, bytes;
-	uint64_t seeks; /* I/Os that do not begin just after the previous one's end; the first too */
+	uint64_t
+		seeks; /* I/Os that do not begin just after the previous one's end; the first too */
 	double seeks_per_100mib;
 	double sequential_ratio; /* share of I/Os in the +1 bin; 0 for an empty stream */
 	double mean_io_bytes;

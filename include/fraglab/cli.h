@@ -11,9 +11,9 @@
 /* Exit status: bits, as e2fsck(8) uses them. */
 enum fl_exit {
 	FL_EXIT_DONE = 0,
-	FL_EXIT_PARTLY = 1, /* done, but not all that was asked */
-	FL_EXIT_REFUSED = 2, /* nothing written */
-	FL_EXIT_FAILED = 4, /* nothing written */
+	FL_EXIT_PARTLY = 1,	    /* done, but not all that was asked */
+	FL_EXIT_REFUSED = 2,	    /* nothing written */
+	FL_EXIT_FAILED = 4,	    /* nothing written */
 	FL_EXIT_FAILED_WRITING = 8, /* after writing began; content intact */
 	FL_EXIT_USAGE = 16,
 	FL_EXIT_CANCELLED = 32, /* image consistent */
@@ -37,19 +37,20 @@ struct fl_options {
  * parse, open, scan, plan, validate, predict, move, scan again, analyze, report.
  */
 struct fl_program {
-	const char *name; /* "frag" */
+	const char *name;  /* "frag" */
 	const char *usage; /* the whole of --help, lines of at most 80 columns */
 	/*
 	 * Takes one option of the program's own. value is NULL when it has none. 0, or FL_ESYNTAX
 	 * with a diag text without the option's name ("not a number: 'x'").
 	 */
 	int (*option)(void *settings, const char *name, const char *value, struct fl_diag *diag);
-	/* The program's own options: {long name, short name or 0, takes a value}; name NULL ends. */
+	/* The program's own options: {long name, short name or 0, takes a value}; name NULL ends.
+	 */
 	const struct fl_program_option {
 		const char *name;
 		char letter;
 		bool value;
-	} *own_options;
+	} * own_options;
 	/* Fills the target (zero-initialised) from the map. seed and profile go to the report. */
 	int (*target)(void *settings, const struct fl_map *map, struct fl_target *target,
 		      struct fl_report *report, struct fl_diag *diag);

@@ -42,7 +42,7 @@ struct fl_device {
 	const struct fl_device_ops *ops;
 	uint64_t size_bytes;
 	bool read_only; /* write, punch and zero fail with FL_EINVAL */
-	bool sparse; /* the host stores it with holes; vacated blocks are worth punching */
+	bool sparse;	/* the host stores it with holes; vacated blocks are worth punching */
 };
 
 int fl_device_read(struct fl_device *device, void *buffer, size_t length,
@@ -78,7 +78,7 @@ void fl_device_close(struct fl_device *device);
 /* --- raw files --- */
 
 enum fl_device_mode {
-	FL_DEVICE_READ, /* shared lock; others may read too */
+	FL_DEVICE_READ,	 /* shared lock; others may read too */
 	FL_DEVICE_WRITE, /* exclusive lock */
 };
 

@@ -14,21 +14,21 @@
  */
 enum fl_error {
 	FL_OK = 0,
-	FL_ENOMEM = -1, /* memory ran out */
-	FL_EIO = -2, /* the host could not read, write, flush or open */
-	FL_EHOSTFULL = -3, /* the host filesystem has no room for a write */
-	FL_EBUSY = -4, /* mounted, attached to a loop device, or locked by a process */
-	FL_ENOTEXT = -5, /* no ext2/3/4 filesystem there */
-	FL_ESHORT = -6, /* the image is shorter than its filesystem */
-	FL_EDIRTY = -7, /* not cleanly unmounted: state, journal, orphans, errors */
-	FL_EFEATURE = -8, /* a feature this version cannot move safely */
-	FL_EDAMAGED = -9, /* metadata contradicts itself */
-	FL_ENOROOM = -10, /* too few free blocks in the filesystem to do anything */
-	FL_EINVAL = -11, /* the caller broke the interface's rules */
-	FL_EPLAN = -12, /* a plan is not valid for the map */
-	FL_EVERIFY = -13, /* a block read back differs from what was written */
+	FL_ENOMEM = -1,	     /* memory ran out */
+	FL_EIO = -2,	     /* the host could not read, write, flush or open */
+	FL_EHOSTFULL = -3,   /* the host filesystem has no room for a write */
+	FL_EBUSY = -4,	     /* mounted, attached to a loop device, or locked by a process */
+	FL_ENOTEXT = -5,     /* no ext2/3/4 filesystem there */
+	FL_ESHORT = -6,	     /* the image is shorter than its filesystem */
+	FL_EDIRTY = -7,	     /* not cleanly unmounted: state, journal, orphans, errors */
+	FL_EFEATURE = -8,    /* a feature this version cannot move safely */
+	FL_EDAMAGED = -9,    /* metadata contradicts itself */
+	FL_ENOROOM = -10,    /* too few free blocks in the filesystem to do anything */
+	FL_EINVAL = -11,     /* the caller broke the interface's rules */
+	FL_EPLAN = -12,	     /* a plan is not valid for the map */
+	FL_EVERIFY = -13,    /* a block read back differs from what was written */
 	FL_ECANCELLED = -14, /* asked to stop; what was begun was finished */
-	FL_ESYNTAX = -15, /* text input (option, plan, profile) cannot be parsed */
+	FL_ESYNTAX = -15,    /* text input (option, plan, profile) cannot be parsed */
 };
 
 /* Why something failed: "action: reason; remedy", without a final period or newline. */

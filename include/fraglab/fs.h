@@ -15,7 +15,7 @@
 struct fl_fs;
 
 enum fl_fs_mode {
-	FL_FS_READ, /* for scanning and analysing */
+	FL_FS_READ,   /* for scanning and analysing */
 	FL_FS_CHANGE, /* for the mover; nothing is written before fl_fs_fence */
 };
 

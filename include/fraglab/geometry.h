@@ -9,12 +9,12 @@
 #include <fraglab/types.h>
 
 struct fl_geometry {
-	uint32_t block_bytes; /* 1024 .. 65536 */
-	uint64_t blocks; /* s_blocks_count: block numbers are below this */
+	uint32_t block_bytes;	  /* 1024 .. 65536 */
+	uint64_t blocks;	  /* s_blocks_count: block numbers are below this */
 	fl_pblk first_data_block; /* 1 with 1 KiB blocks, else 0 */
 	uint32_t blocks_per_group;
 	uint32_t groups;
-	uint32_t flex_groups; /* block groups a flex group; 1 without flex_bg */
+	uint32_t flex_groups;	 /* block groups a flex group; 1 without flex_bg */
 	uint32_t cluster_blocks; /* blocks an allocation unit; 1 without bigalloc */
 	uint32_t inodes_per_group;
 	uint32_t inode_bytes;

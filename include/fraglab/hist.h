@@ -11,11 +11,11 @@
 
 enum fl_hist_kind {
 	FL_HIST_LENGTH, /* I/O length, bytes */
-	FL_HIST_SEEK, /* first LBN minus the previous I/O's last LBN, signed; +1 is sequential */
+	FL_HIST_SEEK,	/* first LBN minus the previous I/O's last LBN, signed; +1 is sequential */
 	FL_HIST_WINDOWED_SEEK, /* the same, to the closest of the previous 16 I/Os */
-	FL_HIST_LATENCY, /* microseconds */
-	FL_HIST_INTERARRIVAL, /* microseconds */
-	FL_HIST_OUTSTANDING, /* I/Os in flight when a new one is issued */
+	FL_HIST_LATENCY,       /* microseconds */
+	FL_HIST_INTERARRIVAL,  /* microseconds */
+	FL_HIST_OUTSTANDING,   /* I/Os in flight when a new one is issued */
 	FL_HIST_KINDS
 };
 
@@ -25,7 +25,7 @@ struct fl_hist {
 	enum fl_hist_kind kind;
 	uint64_t count;
 	int64_t min, max; /* 0 while count is 0 */
-	double sum; /* for the mean; exact up to 2^53 */
+	double sum;	  /* for the mean; exact up to 2^53 */
 	uint64_t buckets[FL_HIST_MAX_BUCKETS];
 };
 

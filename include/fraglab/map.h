@@ -19,24 +19,24 @@ enum fl_kind {
 	FL_KIND_DIRECTORY,
 	FL_KIND_SYMLINK, /* slow: its text has a block */
 	FL_KIND_JOURNAL,
-	FL_KIND_RESIZE, /* inode 7: reserved descriptor blocks */
+	FL_KIND_RESIZE,	    /* inode 7: reserved descriptor blocks */
 	FL_KIND_BAD_BLOCKS, /* inode 1 */
-	FL_KIND_HIDDEN, /* quota, boot loader, orphan file, EA inodes */
+	FL_KIND_HIDDEN,	    /* quota, boot loader, orphan file, EA inodes */
 };
 
 enum fl_mapping {
-	FL_MAPPING_EXTENTS, /* the mapping tree is an extent tree */
+	FL_MAPPING_EXTENTS,  /* the mapping tree is an extent tree */
 	FL_MAPPING_INDIRECT, /* the mapping tree is the indirect blocks */
 };
 
 /* Why a file stays where it is. */
 enum fl_pin {
-	FL_PIN_NONE, /* movable */
-	FL_PIN_SYSTEM, /* journal, resize inode, bad blocks, other reserved inodes */
-	FL_PIN_HIDDEN, /* an inode without a name */
+	FL_PIN_NONE,	  /* movable */
+	FL_PIN_SYSTEM,	  /* journal, resize inode, bad blocks, other reserved inodes */
+	FL_PIN_HIDDEN,	  /* an inode without a name */
 	FL_PIN_IMMUTABLE, /* chattr +i */
-	FL_PIN_SWAP, /* a swap file: its place may be in the boot configuration */
-	FL_PIN_BOOT, /* a boot loader reads it by block number */
+	FL_PIN_SWAP,	  /* a swap file: its place may be in the boot configuration */
+	FL_PIN_BOOT,	  /* a boot loader reads it by block number */
 	FL_PIN_COUNT
 };
 
@@ -50,35 +50,46 @@ enum fl_pin {
 struct fl_name {
 	fl_ino ino;
 	uint32_t parent; /* index into map->names */
-	uint32_t text; /* offset of the NUL-terminated name in map->texts */
+	uint32_t text;	 /* offset of the NUL-terminated name in map->texts */
 };
 
 /* An inode that owns data blocks, sorted by ino in map->files. */
 struct fl_file {
 	fl_ino ino;
-	uint8_t kind; /* enum fl_kind */
+	uint8_t kind;	 /* enum fl_kind */
 	uint8_t mapping; /* enum fl_mapping */
-	uint8_t pin; /* enum fl_pin */
-	uint32_t name; /* index into map->names, or FL_NO_NAME */
-	uint32_t path_rank; /* place in path order among the named files, from 0; FL_NO_NAME: none */
+	uint8_t pin;	 /* enum fl_pin */
+	uint32_t name;	 /* index into map->names, or FL_NO_NAME */
+	uint32_t
+		path_rank; /* place in path order among the named files, from 0; FL_NO_NAME: none */
 	uint64_t size_bytes; /* i_size */
-	int64_t mtime; /* seconds since 1970 */
-	uint64_t blocks; /* data blocks: the sum of its extents */
+	int64_t mtime;	     /* seconds since 1970 */
+	uint64_t blocks;     /* data blocks: the sum of its extents */
 	size_t first_extent; /* map->extents[first_extent ..], logical order, as stored on disk */
 	size_t extent_count;
 	size_t first_tree; /* map->trees[first_tree ..], preorder (a node before what it maps) */
 	size_t tree_count;
 };
 
+/* Arrays of runs: zero-initialise, free with fl_array_free. */
+struct fl_runs {
+	FL_ARRAY(struct fl_run);
+};
+
+/* Arrays of extents in logical order: zero-initialise, free with fl_array_free. */
+struct fl_extents {
+	FL_ARRAY(struct fl_extent);
+};
+
 struct fl_map {
 	struct fl_geometry geo;
 	FL_ARRAY(struct fl_file) files; /* by ino */
-	FL_ARRAY(struct fl_extent) extents;
+	struct fl_extents extents;
 	FL_ARRAY(fl_pblk) trees; /* mapping-tree blocks, one entry a block */
-	FL_ARRAY(struct fl_run) fixed; /* metadata at fixed places, by start, maximal runs */
-	FL_ARRAY(struct fl_run) xattrs; /* xattr blocks (pinned), by start, maximal runs */
-	FL_ARRAY(struct fl_run) free; /* free blocks, by start, maximal runs */
-	uint64_t free_blocks; /* the sum of free */
+	struct fl_runs fixed;	 /* metadata at fixed places, by start, maximal runs */
+	struct fl_runs xattrs;	 /* xattr blocks (pinned), by start, maximal runs */
+	struct fl_runs free;	 /* free blocks, by start, maximal runs */
+	uint64_t free_blocks;	 /* the sum of free */
 	FL_ARRAY(struct fl_name) names;
 	FL_ARRAY(char) texts;
 };
@@ -97,7 +108,8 @@ int fl_map_finish(struct fl_map *map, struct fl_diag *diag) FL_CHECKED;
 
 /*
  * The path of a name in buffer, always NUL-terminated, cut at the front ("...") when it is too
- * long; bytes that are not printable are escaped as \xNN when `escape`. Returns buffer.
+ * long; bytes that are not printable are escaped as \xNN when `escape`. Returns the text,
+ * which lies somewhere in buffer; FL_NO_NAME gives the empty text.
  */
 const char *fl_map_path(const struct fl_map *map, uint32_t name, bool escape, char *buffer,
 			size_t buffer_bytes);
@@ -120,8 +132,8 @@ enum fl_use { FL_USE_DATA, FL_USE_TREE };
 struct fl_place {
 	struct fl_run run;
 	uint32_t file; /* index into map->files */
-	fl_lblk lblk; /* data: the first logical block; tree: index in the file's tree */
-	uint8_t use; /* enum fl_use */
+	fl_lblk lblk;  /* data: the first logical block; tree: index in the file's tree */
+	uint8_t use;   /* enum fl_use */
 };
 
 /* Fills places (caller frees) with all file-owned runs, sorted by physical place. */
@@ -130,10 +142,8 @@ struct fl_places {
 };
 int fl_map_places(const struct fl_map *map, struct fl_places *places) FL_CHECKED;
 
-/* Arrays of runs that functions fill; zero-initialise, free with fl_array_free. */
-struct fl_runs {
-	FL_ARRAY(struct fl_run);
-};
+/* Sorts by start and joins runs that touch. Runs that overlap stay apart. O(n log n). */
+void fl_runs_normalize(struct fl_runs *runs);
 
 /*
  * Slots: the maximal runs of blocks that hold nothing that must stay (fixed metadata, xattr
@@ -142,11 +152,6 @@ struct fl_runs {
 int fl_map_slots(const struct fl_map *map, struct fl_runs *slots) FL_CHECKED;
 
 /* --- rules of the on-disk mapping, pure --- */
-
-/* Arrays of extents, zero-initialise, free with fl_array_free. */
-struct fl_extents {
-	FL_ARRAY(struct fl_extent);
-};
 
 /*
  * Appends one extent to a list in logical order, merged with the last one where the on-disk

@@ -14,7 +14,7 @@
 #include <fraglab/plan.h>
 
 struct fl_move_options {
-	bool verify; /* read every copied block back and compare before the switch */
+	bool verify;	       /* read every copied block back and compare before the switch */
 	uint64_t buffer_bytes; /* copy buffer; 0: 32 MiB */
 	/* Asked between batches; true finishes cleanly with FL_ECANCELLED. NULL: never. */
 	bool (*cancelled)(void *context);
@@ -25,11 +25,11 @@ struct fl_move_options {
 
 struct fl_move_result {
 	uint64_t extents; /* moves done */
-	uint64_t bytes; /* data bytes they cover */
+	uint64_t bytes;	  /* data bytes they cover */
 	uint64_t batches; /* batches done */
 	uint64_t flushes;
 	bool fenced; /* the image is still marked unclean: run e2fsck */
-	bool wrote; /* at least one write was attempted */
+	bool wrote;  /* at least one write was attempted */
 };
 
 /*

@@ -15,7 +15,8 @@
  */
 struct fl_target_file {
 	uint32_t file; /* index into map->files */
-	size_t first_extent, extent_count; /* into extents; covers the file's logical blocks exactly */
+	size_t first_extent,
+		extent_count;	       /* into extents; covers the file's logical blocks exactly */
 	size_t first_tree, tree_count; /* into trees; exactly fl_tree_blocks of the extents */
 };
 
@@ -77,9 +78,9 @@ struct fl_plan {
 	FL_ARRAY(struct fl_switch) switches;
 	FL_ARRAY(struct fl_move) moves;
 	FL_ARRAY(fl_pblk) trees;
-	uint64_t moved_blocks; /* data blocks over all moves */
+	uint64_t moved_blocks;	/* data blocks over all moves */
 	uint64_t needed_blocks; /* data blocks whose place in the target differs from the map's */
-	uint64_t left_blocks; /* data blocks the plan could not bring to their target: no room */
+	uint64_t left_blocks;	/* data blocks the plan could not bring to their target: no room */
 };
 
 /* NULL is legal. */
@@ -132,8 +133,8 @@ int fl_plan_validate(const struct fl_map *map, const struct fl_plan *plan,
 		     struct fl_diag *diag) FL_CHECKED;
 
 /* Validates, and gives the map that a scan will find when all of the plan has run. */
-int fl_plan_predict(const struct fl_map *map, const struct fl_plan *plan,
-		    struct fl_map **predicted, struct fl_diag *diag) FL_CHECKED;
+int fl_plan_predict(const struct fl_map *map, const struct fl_plan *plan, struct fl_map **predicted,
+		    struct fl_diag *diag) FL_CHECKED;
 
 /*
  * Text, one item a line: "batch", "switch INO [TREE..]", "move LBLK LEN FROM TO [unwritten]",

@@ -36,20 +36,21 @@ struct fl_report {
 	const char *tool; /* "frag" or "defrag" */
 	const char *version;
 	uint64_t seed; /* 0 for defrag */
-	bool analyze; /* --analyze: images only, no before/after */
+	bool analyze;  /* --analyze: images only, no before/after */
 	bool dry_run;
 	struct fl_report_image *images; /* one (the image), or all of --analyze */
-	size_t image_count; /* images[0].metrics is "before" */
+	size_t image_count;		/* images[0].metrics is "before" */
 	bool has_predicted, has_after;
 	struct fl_metrics predicted, after;
 	struct fl_move_result moves;
-	uint64_t planned_bytes, needed_bytes; /* data bytes of the plan; that had to move at least */
-	double seconds; /* of moving */
+	uint64_t planned_bytes,
+		needed_bytes; /* data bytes of the plan; that had to move at least */
+	double seconds;	      /* of moving */
 	struct fl_left *left; /* worst first, at most FL_LEFT_SHOWN */
 	size_t left_count;
 	uint64_t left_total; /* files, shown or not */
-	char *profile; /* frag: profile name; defrag: mode name; NULL for --analyze */
-	uint32_t months; /* frag */
+	char *profile;	     /* frag: profile name; defrag: mode name; NULL for --analyze */
+	uint32_t months;     /* frag */
 };
 #define FL_LEFT_SHOWN 10
 
@@ -60,7 +61,8 @@ void fl_report_free(struct fl_report *report);
 int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_CHECKED;
 /* One JSON document with a final newline; keys are fixed by the design. */
 int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
-/* The histograms of the last state (after, else predicted, else the images), in vscsiStats' layout. */
+/* The histograms of the last state (after, else predicted, else the images), in vscsiStats' layout.
+ */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
 
 #endif

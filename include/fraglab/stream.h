@@ -9,7 +9,7 @@
 #include <fraglab/map.h>
 
 enum fl_workload {
-	FL_WORKLOAD_READ_ALL, /* every named file, path order, whole */
+	FL_WORKLOAD_READ_ALL,	      /* every named file, path order, whole */
 	FL_WORKLOAD_READ_INODE_ORDER, /* the same files by inode number */
 	FL_WORKLOADS
 };
@@ -20,7 +20,7 @@ const char *fl_workload_name(enum fl_workload workload);
 bool fl_workload_find(const char *name, enum fl_workload *workload);
 
 struct fl_io {
-	fl_lbn lbn; /* first 512-byte block */
+	fl_lbn lbn;	  /* first 512-byte block */
 	uint32_t sectors; /* length, > 0 */
 	bool write;
 };

@@ -33,9 +33,9 @@ struct fl_run {
  * Arrays of them are sorted by lblk and do not overlap.
  */
 struct fl_extent {
-	fl_pblk pblk; /* first physical block */
-	fl_lblk lblk; /* first logical block */
-	uint32_t len; /* blocks, > 0 */
+	fl_pblk pblk;	/* first physical block */
+	fl_lblk lblk;	/* first logical block */
+	uint32_t len;	/* blocks, > 0 */
 	bool unwritten; /* allocated, reads as zeros (preallocation) */
 };
 

@@ -16,25 +16,26 @@
  *	if (fl_array_push(&runs, run)) return FL_ENOMEM;
  *	fl_array_free(&runs);
  */
-#define FL_ARRAY(type)                \
-	struct {                      \
-		type *at;             \
-		size_t count, room;   \
+#define FL_ARRAY(type)                                                                             \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		size_t count, room;                                                                \
 	}
 
 /* Evaluates to 0, or FL_ENOMEM with the array unchanged. */
-#define fl_array_reserve(array, total) \
+#define fl_array_reserve(array, total)                                                             \
 	fl_array_reserve_((void **)&(array)->at, &(array)->room, (total), sizeof(*(array)->at))
 
 /* Evaluates to 0, or FL_ENOMEM with the array unchanged. */
-#define fl_array_push(array, value)                                                 \
-	(fl_array_reserve((array), (array)->count + 1) ? FL_ENOMEM :                \
-							 ((array)->at[(array)->count++] = (value), 0))
+#define fl_array_push(array, value)                                                                \
+	(fl_array_reserve((array), (array)->count + 1)                                             \
+		 ? FL_ENOMEM                                                                       \
+		 : ((array)->at[(array)->count++] = (value), 0))
 
-#define fl_array_free(array)                            \
-	do {                                            \
-		fl_array_free_((void **)&(array)->at);  \
-		(array)->count = (array)->room = 0;     \
+#define fl_array_free(array)                                                                       \
+	do {                                                                                       \
+		fl_array_free_((void **)&(array)->at);                                             \
+		(array)->count = (array)->room = 0;                                                \
 	} while (0)
 
 int fl_array_reserve_(void **at, size_t *room, size_t total, size_t item_bytes) FL_CHECKED;

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A map's life: made, finished (checked, free space derived), freed; lookups in it.
+ * Must not know where the runs came from.
+ */
+#include <fraglab/blockset.h>
+#include <fraglab/map.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fl_map_new(const struct fl_geometry *geo, struct fl_map **map)
+{
+	struct fl_map *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return FL_ENOMEM;
+	made->geo = *geo;
+	*map = made;
+	return 0;
+}
+
+void fl_map_free(struct fl_map *map)
+{
+	if (!map)
+		return;
+	fl_array_free(&map->files);
+	fl_array_free(&map->extents);
+	fl_array_free(&map->trees);
+	fl_array_free(&map->fixed);
+	fl_array_free(&map->xattrs);
+	fl_array_free(&map->free);
+	fl_array_free(&map->names);
+	fl_array_free(&map->texts);
+	free(map);
+}
+
+/* What owns a block, for messages. */
+static void describe_owner(const struct fl_map *map, fl_pblk block, size_t files, char *text,
+			   size_t size)
+{
+	for (size_t i = 0; i < map->fixed.count; i++)
+		if (block - map->fixed.at[i].start < map->fixed.at[i].len) {
+			snprintf(text, size, "filesystem metadata");
+			return;
+		}
+	for (size_t i = 0; i < map->xattrs.count; i++)
+		if (block - map->xattrs.at[i].start < map->xattrs.at[i].len) {
+			snprintf(text, size, "an extended attribute block");
+			return;
+		}
+	for (size_t f = 0; f < files; f++) {
+		const struct fl_file *file = &map->files.at[f];
+		bool mine = false;
+
+		for (size_t i = 0; i < file->extent_count && !mine; i++) {
+			const struct fl_extent *e = &map->extents.at[file->first_extent + i];
+
+			mine = block >= e->pblk && block - e->pblk < e->len;
+		}
+		for (size_t i = 0; i < file->tree_count && !mine; i++)
+			mine = map->trees.at[file->first_tree + i] == block;
+		if (mine) {
+			snprintf(text, size, "inode %u", file->ino);
+			return;
+		}
+	}
+	snprintf(text, size, "the same owner");
+}
+
+struct claims {
+	const struct fl_map *map;
+	struct fl_blockset *owned;
+	struct fl_diag *diag;
+	size_t files;  /* files claimed so far */
+	char what[40]; /* the claimant, for messages */
+};
+
+static int claim(struct claims *claims, fl_pblk start, uint64_t len)
+{
+	const struct fl_geometry *geo = &claims->map->geo;
+	fl_pblk block;
+	char owner[64];
+
+	if (!len || start >= geo->blocks || len > geo->blocks - start)
+		return fl_fail(claims->diag, FL_EDAMAGED,
+			       "%s uses blocks %" PRIu64 "+%" PRIu64
+			       " outside the filesystem; run e2fsck -f on it first",
+			       claims->what, start, len);
+	if (fl_blockset_find(claims->owned, start, start + len, true, &block)) {
+		describe_owner(claims->map, block, claims->files, owner, sizeof(owner));
+		return fl_fail(claims->diag, FL_EDAMAGED,
+			       "block %" PRIu64
+			       " is used by %s and by %s; run e2fsck -f on it first",
+			       block, claims->what, owner);
+	}
+	return fl_blockset_add(claims->owned, start, len);
+}
+
+static int claim_runs(struct claims *claims, const char *what, const struct fl_run *runs,
+		      size_t count)
+{
+	int error = 0;
+
+	snprintf(claims->what, sizeof(claims->what), "%s", what);
+	for (size_t i = 0; i < count && !error; i++)
+		error = claim(claims, runs[i].start, runs[i].len);
+	return error;
+}
+
+static int claim_file(struct claims *claims, const struct fl_file *file)
+{
+	const struct fl_map *map = claims->map;
+	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	uint64_t blocks = 0;
+	int error;
+
+	snprintf(claims->what, sizeof(claims->what), "inode %u", file->ino);
+	for (size_t i = 0; i < file->extent_count; i++) {
+		error = claim(claims, extents[i].pblk, extents[i].len);
+		if (error)
+			return error;
+		if (fl_extent_lend(&extents[i]) > (uint64_t)FL_LBLK_MAX + 1 ||
+		    (i && extents[i].lblk < fl_extent_lend(&extents[i - 1])))
+			return fl_fail(claims->diag, FL_EDAMAGED,
+				       "inode %u maps its logical block %u twice or out of range; "
+				       "run e2fsck -f on it first",
+				       file->ino, extents[i].lblk);
+		blocks += extents[i].len;
+	}
+	if (blocks != file->blocks)
+		return fl_fail(claims->diag, FL_EDAMAGED,
+			       "inode %u: its extents hold %" PRIu64 " blocks, not %" PRIu64,
+			       file->ino, blocks, file->blocks);
+	for (size_t i = 0; i < file->tree_count; i++) {
+		error = claim(claims, map->trees.at[file->first_tree + i], 1);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Free is what nobody owns. */
+static int derive_free(struct fl_map *map, const struct fl_blockset *owned)
+{
+	uint64_t pos = 0, start;
+
+	map->free.count = 0;
+	map->free_blocks = 0;
+	while (fl_blockset_find(owned, pos, map->geo.blocks, false, &start)) {
+		struct fl_run run = {.start = start};
+
+		if (!fl_blockset_find(owned, start, map->geo.blocks, true, &pos))
+			pos = map->geo.blocks;
+		run.len = pos - start;
+		map->free_blocks += run.len;
+		if (fl_array_push(&map->free, run))
+			return FL_ENOMEM;
+	}
+	return 0;
+}
+
+int fl_map_finish(struct fl_map *map, struct fl_diag *diag)
+{
+	struct claims claims = {.map = map, .diag = diag};
+	int error = fl_blockset_new(map->geo.blocks, &claims.owned);
+
+	if (error)
+		return error;
+	fl_runs_normalize(&map->fixed);
+	fl_runs_normalize(&map->xattrs);
+	error = claim_runs(&claims, "filesystem metadata", map->fixed.at, map->fixed.count);
+	if (!error)
+		error = claim_runs(&claims, "an extended attribute block", map->xattrs.at,
+				   map->xattrs.count);
+	for (; claims.files < map->files.count && !error; claims.files++) {
+		const struct fl_file *file = &map->files.at[claims.files];
+
+		if (claims.files && file->ino <= file[-1].ino)
+			error = fl_fail(diag, FL_EINVAL, "files are not sorted by inode");
+		else
+			error = claim_file(&claims, file);
+	}
+	if (!error)
+		error = derive_free(map, claims.owned);
+	fl_blockset_free(claims.owned);
+	return error;
+}
+
+bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file)
+{
+	size_t low = 0, high = map->files.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->files.at[middle].ino < ino)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == map->files.count || map->files.at[low].ino != ino)
+		return false;
+	*file = low;
+	return true;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to plan: a layout as a map. Must not be needed outside this folder.
+ */
+#ifndef FRAGLAB_PLAN_LAYOUT_H
+#define FRAGLAB_PLAN_LAYOUT_H
+
+#include <fraglab/plan.h>
+
+/* The map a scan would find at this point. */
+int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map,
+		     struct fl_diag *diag) FL_CHECKED;
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Growable arrays and checked allocation. Must not know what the items are.
+ */
+#include <fraglab/util.h>
+
+#include <stdlib.h>
+
+void *fl_alloc(size_t count, size_t item_bytes)
+{
+	if (item_bytes && count > SIZE_MAX / item_bytes)
+		return NULL;
+	/* calloc(0) may return NULL, which callers would take for a failure. */
+	return calloc(count ? count : 1, item_bytes ? item_bytes : 1);
+}
+
+int fl_array_reserve_(void **at, size_t *room, size_t total, size_t item_bytes)
+{
+	size_t want = *room ? *room : 8;
+	void *grown;
+
+	if (total <= *room)
+		return 0;
+	while (want < total) {
+		if (want > SIZE_MAX / 2)
+			return FL_ENOMEM;
+		want *= 2;
+	}
+	if (want > SIZE_MAX / item_bytes)
+		return FL_ENOMEM;
+	grown = realloc(*at, want * item_bytes);
+	if (!grown)
+		return FL_ENOMEM;
+	*at = grown;
+	*room = want;
+	return 0;
+}
+
+void fl_array_free_(void **at)
+{
+	free(*at);
+	*at = NULL;
+}
