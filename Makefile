@@ -11,6 +11,9 @@ fl_libs := -lext2fs -lcom_err -ljansson
 lib_sources := $(wildcard common/*/*.c)
 lib_objects := $(lib_sources:%.c=$(BUILD)/obj/%.o)
 programs := frag defrag
+# What the programs are made of besides main, for their unit tests.
+program_sources := $(filter-out %/main.c,$(wildcard $(programs:%=%/*.c)))
+program_objects := $(program_sources:%.c=$(BUILD)/obj/%.o)
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 
 all: $(programs:%=$(BUILD)/%)
@@ -26,7 +29,10 @@ $(BUILD)/libfraglab.a: $(lib_objects)
 $(programs:%=$(BUILD)/%): $(BUILD)/%: $$(patsubst %.c,$(BUILD)/obj/%.o,$$(wildcard $$*/*.c)) $(BUILD)/libfraglab.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(fl_libs) $(LDLIBS)
 
-$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libfraglab.a
+$(BUILD)/libprograms.a: $(program_objects)
+	$(AR) rcs $@ $^
+
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libprograms.a $(BUILD)/libfraglab.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(fl_libs) $(LDLIBS)
 
