@@ -38,3 +38,8 @@ clean:
 
 .PHONY: all unit clean
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+tools := images/sample
+$(BUILD)/images/sample: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard images/*.c)) $(BUILD)/libfraglab.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(fl_libs) $(LDLIBS)
