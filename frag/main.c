@@ -34,8 +34,8 @@ static bool profile_exists(const char *name)
 {
 	size_t i;
 
-	for (i = 0; frag_profile_name(i); i++)
-		if (!strcmp(name, frag_profile_name(i)))
+	for (i = 0; frag_profile_at(i); i++)
+		if (!strcmp(name, frag_profile_at(i)->name))
 			return true;
 	return false;
 }
@@ -75,8 +75,9 @@ static int list_profiles(void *context, char **text)
 	stream = open_memstream(text, &bytes);
 	if (!stream)
 		return FL_ENOMEM;
-	for (i = 0; frag_profile_name(i); i++)
-		(void)fprintf(stream, "%-14s %s\n", frag_profile_name(i), frag_profile_summary(i));
+	for (i = 0; frag_profile_at(i); i++)
+		(void)fprintf(stream, "%-14s %s\n", frag_profile_at(i)->name,
+			      frag_profile_at(i)->summary);
 	return fclose(stream) ? FL_ENOMEM : 0;
 }
 
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 	struct frag_settings settings = {
 		.months = DEFAULT_MONTHS,
 		.seed = 1,
-		.profile = frag_profile_name(0),
+		.profile = frag_profile_at(0)->name,
 	};
 	const struct fl_program program = {
 		.name = "frag",
