@@ -65,8 +65,25 @@ struct fl_analyze_options {
 	struct fl_stream_options stream;
 };
 
-/* All metrics of a map. O(n log n) in its runs. FL_ENOMEM. */
+/*
+ * All metrics of a map; io[i] is workloads[i]. O(n log n) in its runs. FL_ENOMEM;
+ * FL_EINVAL: the options ask for what fl_stream_run refuses, or for too many workloads.
+ */
 int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *options,
 	       struct fl_metrics *metrics) FL_CHECKED;
+
+/* One metric that is not as expected. */
+struct fl_deviation {
+	char name[72]; /* "files.fragments", "read-all.seek_distance[17]" */
+	char expected[32], found[32]; /* the two values as text */
+};
+
+/*
+ * True when every metric of both is exactly the same: the check that a prediction came true.
+ * The first `room` metrics that differ go to deviations (NULL when room is 0), the number of
+ * all that do to *count (NULL is legal).
+ */
+bool fl_metrics_equal(const struct fl_metrics *expected, const struct fl_metrics *found,
+		      struct fl_deviation *deviations, size_t room, size_t *count);
 
 #endif

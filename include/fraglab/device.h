@@ -15,8 +15,10 @@ struct fl_device;
 
 /*
  * What an implementation provides. Every function returns 0 or FL_EIO,
- * FL_EHOSTFULL (writes), FL_EINVAL (outside 0 .. size_bytes). A NULL entry
- * means: punch and zero are not possible; data_next: no holes known.
+ * FL_EHOSTFULL (writes), FL_EINVAL (outside 0 .. size_bytes), FL_ENOMEM (devices
+ * that live in memory). A NULL entry means: punch and zero are not possible;
+ * data_next: no holes known. The wrappers below have checked range and read_only
+ * and never pass a length of 0.
  */
 struct fl_device_ops {
 	int (*read)(struct fl_device *device, void *buffer, size_t length, uint64_t position);
@@ -37,6 +39,12 @@ struct fl_device_ops {
 	/* Frees the implementation; a wrapper does not close what it wraps. */
 	void (*close)(struct fl_device *device);
 };
+
+/*
+ * What an implementation's punch and zero may also return: this host cannot do it, nothing
+ * was changed. The fl_device_* functions below take another way and never return it.
+ */
+#define FL_DEVICE_CANNOT 1
 
 struct fl_device {
 	const struct fl_device_ops *ops;
@@ -95,8 +103,9 @@ int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_de
 
 /*
  * A sparse, durable copy of a device's bytes in a new file: written under a temporary name
- * beside path, then renamed, so that path never holds half a copy. FL_EINVAL when path is
- * the same file as an existing one and replace is false.
+ * beside path, then renamed, so that path never holds half a copy. The copy is readable and
+ * writable by its owner only. FL_EINVAL when path exists and replace is false, and always
+ * when it is not a regular file or is the file that the device itself reads.
  */
 int fl_device_file_copy(struct fl_device *from, const char *path, bool replace,
 			struct fl_diag *diag) FL_CHECKED;

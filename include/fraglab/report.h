@@ -57,11 +57,37 @@ struct fl_report {
 /* Frees what the report owns (not itself); NULL is legal. */
 void fl_report_free(struct fl_report *report);
 
-/* For people: 80 columns, no colour unless `colour`. *text is malloc'd. */
+/*
+ * The renderers need one image or more (FL_EINVAL), fail with FL_ENOMEM, and give a malloc'd
+ * text that ends with a newline.
+ */
+/* For people: 80 columns, UTF-8 only in paths, no colour unless `colour`. */
 int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_CHECKED;
-/* One JSON document with a final newline; keys are fixed by the design. */
+/*
+ * One JSON document with a final newline. Keys are those of the README; more than those:
+ *
+ * - a histogram is {"edges":[..],"counts":[..],"count","min","max","mean"}: counts[i] counts
+ *   values over edges[i-1] and up to edges[i]; there is one count more than edges, for values
+ *   over the last edge. min, max and mean are 0 while count is 0. Latency and outstanding
+ *   I/Os are null while no disk model is chosen.
+ * - free.histogram has a row for each power of two from one block to the largest that is not
+ *   empty: from_bytes included, to_bytes excluded.
+ * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
+ *   largest_possible_bytes; moves: planned_bytes, needed_bytes, fenced; at the top: dry_run,
+ *   mode (defrag) or profile and months (frag), left [{path, fragments, reason}], left_total.
+ * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
+ *
+ * With --analyze "images" stands for before, after, predicted and moves; "image" and
+ * "filesystem" are then the first one's. Whole numbers stay whole; a seed over 2^63 - 1, which
+ * readers could not hold, is a string. Bytes of paths that are not UTF-8 become \xNN.
+ */
 int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
-/* The histograms of the last state (after, else predicted, else the images), in vscsiStats' layout.
+/*
+ * The histograms of the last state (after, else predicted, else the images), in vscsiStats' CSV
+ * layout: for each image and workload the 16 that a capture has, under a handle ID that counts
+ * from 0. Workloads only read yet: "Read" has what "all" has, "Write" is empty; so are latency,
+ * outstanding I/Os and interarrival times without a disk model. The last row of a histogram
+ * repeats the last edge and counts what is over it. The mean is rounded to a whole number.
  */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
 

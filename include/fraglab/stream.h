@@ -35,7 +35,9 @@ typedef int (*fl_io_sink)(void *context, const struct fl_io *io);
 /*
  * Generates the stream. Each file is read whole, in logical order; holes and unwritten extents
  * are not read (the kernel returns zeros without I/O); a request never spans two fragments or
- * two files and is at most max_io_bytes long. Pinned but named files are read as well.
+ * two files and is at most max_io_bytes long. Pinned but named files are read as well. Written
+ * extents that are neighbours on the disk are one fragment here, even across a hole.
+ * FL_EINVAL: max_io_bytes is no multiple of the block size; FL_ENOMEM; what the sink returned.
  */
 int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 		  const struct fl_stream_options *options, fl_io_sink sink,

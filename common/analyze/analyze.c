@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All metrics of a map. Only puts the parts together; each has its own file.
+ */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_lengths(const void *left, const void *right)
+{
+	const struct fl_run *a = left, *b = right;
+	int order = fl_compare(b->len, a->len);
+
+	return order ? order : fl_compare(a->start, b->start);
+}
+
+int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *options,
+	       struct fl_metrics *metrics)
+{
+	struct fl_runs slots = {0};
+	struct fl_metrics *result = NULL;
+	int error;
+
+	if (options->workload_count > FL_WORKLOADS)
+		return FL_EINVAL;
+	result = calloc(1, sizeof(*result));
+	if (!result)
+		return FL_ENOMEM;
+	error = fl_map_slots(map, &slots);
+	if (error)
+		goto out;
+	if (slots.count)
+		qsort(slots.at, slots.count, sizeof(*slots.at), compare_lengths);
+
+	fl_analyze_files(map, &slots, &result->files);
+	fl_analyze_free(map, &slots, &result->free);
+	for (size_t i = 0; i < options->workload_count; i++) {
+		error = fl_analyze_io(map, options->workloads[i], &options->stream, &result->io[i]);
+		if (error)
+			goto out;
+	}
+	result->io_count = options->workload_count;
+	*metrics = *result;
+out:
+	fl_array_free(&slots);
+	free(result);
+	return error;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the analyzer, one a file, and what they share. Private to
+ * common/analyze; fl_analyze puts them together.
+ */
+#ifndef FRAGLAB_ANALYZE_PARTS_H
+#define FRAGLAB_ANALYZE_PARTS_H
+
+#include <fraglab/analyze.h>
+
+/* slots_by_length: fl_map_slots, longest first. */
+void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_length,
+		      struct fl_file_metrics *metrics);
+
+void fl_analyze_free(const struct fl_map *map, const struct fl_runs *slots_by_length,
+		     struct fl_free_metrics *metrics);
+
+int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
+		  const struct fl_stream_options *options,
+		  struct fl_io_metrics *metrics) FL_CHECKED;
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Block accounting of the mover: marks runs in the bitmap and writes what changed. Must
+ * not write the superblock: that belongs to the fence.
+ */
+#include "move_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct move_groups {
+	struct fl_fs *owner;
+	ext2_filsys fs;
+	bool *dirty;	       /* by group */
+	unsigned char *buffer; /* one block */
+};
+
+int move_groups_new(struct fl_fs *fs, struct move_groups **groups)
+{
+	struct move_groups *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return FL_ENOMEM;
+	made->owner = fs;
+	made->fs = fl_fs_ext2(fs);
+	made->dirty = fl_alloc(made->fs->group_desc_count, sizeof(*made->dirty));
+	made->buffer = malloc(made->fs->blocksize);
+	if (!made->dirty || !made->buffer) {
+		move_groups_free(made);
+		return FL_ENOMEM;
+	}
+	*groups = made;
+	return 0;
+}
+
+void move_groups_free(struct move_groups *groups)
+{
+	if (!groups)
+		return;
+	free(groups->dirty);
+	free(groups->buffer);
+	free(groups);
+}
+
+static void mark_run(ext2_filsys fs, struct fl_run run, bool used)
+{
+	while (run.len) {
+		blk_t part = (blk_t)fl_min(run.len, UINT32_C(1) << 30);
+
+		ext2fs_block_alloc_stats_range(fs, run.start, part, used ? 1 : -1);
+		run.start += part;
+		run.len -= part;
+	}
+}
+
+void move_groups_mark(struct move_groups *groups, const struct fl_runs *runs, bool used)
+{
+	ext2_filsys fs = groups->fs;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		fl_pblk last = fl_run_end(runs->at[i]) - 1;
+		dgrp_t first_group = ext2fs_group_of_blk2(fs, runs->at[i].start);
+
+		mark_run(fs, runs->at[i], used);
+		for (dgrp_t g = first_group; g <= ext2fs_group_of_blk2(fs, last); g++)
+			groups->dirty[g] = true;
+	}
+}
+
+/* The bitmap of a group as it is on disk: bits past the end of the filesystem are set. */
+static errcode_t write_bitmap(struct move_groups *groups, dgrp_t group)
+{
+	ext2_filsys fs = groups->fs;
+	blk64_t first = ext2fs_group_first_block2(fs, group);
+	size_t blocks = (size_t)(ext2fs_group_last_block2(fs, group) - first + 1);
+	errcode_t error;
+
+	memset(groups->buffer, 0xff, fs->blocksize);
+	error = ext2fs_get_block_bitmap_range2(fs->block_map, first, blocks, groups->buffer);
+	if (error)
+		return error;
+	for (size_t bit = blocks; bit < (size_t)fs->blocksize * 8 && bit % 8; bit++)
+		ext2fs_set_bit((unsigned int)bit, groups->buffer);
+	error = ext2fs_block_bitmap_csum_set(fs, group, (char *)groups->buffer,
+					     (int)(EXT2_CLUSTERS_PER_GROUP(fs->super) / 8));
+	if (error)
+		return error;
+	ext2fs_group_desc_csum_set(fs, group);
+	return io_channel_write_blk64(fs->io, ext2fs_block_bitmap_loc(fs, group), 1,
+				      groups->buffer);
+}
+
+static errcode_t write_descriptors(struct move_groups *groups, dgrp_t block)
+{
+	ext2_filsys fs = groups->fs;
+	blk64_t place = ext2fs_descriptor_block_loc2(fs, fs->super->s_first_data_block, block);
+
+	memcpy(groups->buffer, (char *)fs->group_desc + (size_t)block * fs->blocksize,
+	       fs->blocksize);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	for (size_t at = 0; at < fs->blocksize; at += EXT2_DESC_SIZE(fs->super))
+		ext2fs_swap_group_desc2(fs, (struct ext2_group_desc *)(groups->buffer + at));
+#endif
+	return io_channel_write_blk64(fs->io, place, 1, groups->buffer);
+}
+
+int move_groups_write(struct move_groups *groups, struct fl_diag *diag)
+{
+	ext2_filsys fs = groups->fs;
+	dgrp_t per_block = (dgrp_t)EXT2_DESC_PER_BLOCK(fs->super);
+
+	for (dgrp_t g = 0; g < fs->group_desc_count; g++) {
+		errcode_t error = groups->dirty[g] ? write_bitmap(groups, g) : 0;
+
+		if (error)
+			return move_fail(groups->owner, error, diag,
+					 "writing the block bitmap of group %u", g);
+	}
+	for (dgrp_t g = 0; g < fs->group_desc_count;) {
+		dgrp_t block = g / per_block;
+		bool dirty = false;
+		errcode_t error;
+
+		for (; g < fs->group_desc_count && g / per_block == block; g++) {
+			dirty |= groups->dirty[g];
+			groups->dirty[g] = false;
+		}
+		error = dirty ? write_descriptors(groups, block) : 0;
+		if (error)
+			return move_fail(groups->owner, error, diag, "writing group descriptors");
+	}
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to move: the steps of the protocol, one file each. Only move.c calls them, in
+ * the order that keeps every file readable.
+ */
+#ifndef FRAGLAB_MOVE_INTERNAL_H
+#define FRAGLAB_MOVE_INTERNAL_H
+
+#include <fraglab/move.h>
+
+#include <common/fs/fs_internal.h>
+
+/* A libext2fs failure as an fl_error, with "action: reason" in diag. */
+int move_fail(struct fl_fs *fs, errcode_t code, struct fl_diag *diag, const char *action, ...)
+	FL_PRINTF(4, 5);
+
+/* --- claim.c: bitmaps and group descriptors --- */
+
+struct move_groups; /* which groups differ from the disk */
+
+int move_groups_new(struct fl_fs *fs, struct move_groups **groups) FL_CHECKED;
+void move_groups_free(struct move_groups *groups);
+/* Marks runs used or free, in memory only. */
+void move_groups_mark(struct move_groups *groups, const struct fl_runs *runs, bool used);
+/* Writes the bitmaps and descriptors of all groups that changed. */
+int move_groups_write(struct move_groups *groups, struct fl_diag *diag) FL_CHECKED;
+
+/* --- copy.c: data into claimed blocks --- */
+
+/*
+ * Copies all data of a batch. Reads in physical order, gathers up to buffer_bytes, writes in
+ * physical order. Zero blocks are not written where the destination is a hole.
+ */
+int move_copy(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_batch *batch,
+	      const struct fl_move_options *options, struct fl_diag *diag) FL_CHECKED;
+
+/* --- tree.c, tree_indirect.c: mapping trees --- */
+
+/* What goes into the inode: 60 bytes as ext2fs_write_inode_full wants them. */
+struct move_root {
+	uint32_t i_block[15];
+};
+
+/*
+ * Builds the mapping of a file into the given blocks (preorder, exactly fl_tree_blocks), writes
+ * these, and gives the root. old is the inode as it is.
+ */
+int move_build_extents(struct fl_fs *fs, fl_ino ino, const struct fl_mapping_view *mapping,
+		       const struct ext2_inode *old, struct move_root *root) FL_CHECKED;
+int move_build_indirect(struct fl_fs *fs, const struct fl_mapping_view *mapping,
+			struct move_root *root) FL_CHECKED;
+
+/* --- switch.c: inodes --- */
+
+/* The new roots of a batch, kept between building trees and switching. */
+struct move_switches {
+	FL_ARRAY(struct move_root);
+};
+
+/* Builds the tree of every switch of the batch; nothing that is reachable changes. */
+int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		     const struct fl_batch *batch, const struct fl_layout *layout,
+		     struct move_switches *roots, struct fl_diag *diag) FL_CHECKED;
+/* Writes every inode of the batch. tree_before[i] is the number of tree blocks it had. */
+int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		const struct fl_batch *batch, const struct move_switches *roots,
+		const size_t *tree_before, struct fl_diag *diag) FL_CHECKED;
+
+#endif

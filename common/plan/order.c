@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Orders the way from map to target into batches: run what is ready, split where part of
+ * a destination is free, break cycles through scratch space. Must not choose targets.
+ */
+#include "order.h"
+
+#include <stdlib.h>
+
+#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
+/* Below this share of what waits, a batch is worth fewer flushes than splitting costs. */
+#define READY_SHARE 16
+
+/* Puts ready pieces, in the order in which they became so, into the batch. */
+static int take_ready(struct order *order)
+{
+	uint64_t blocks = 0;
+
+	while (order->ready_head < order->ready.count && blocks < order->batch_blocks) {
+		uint32_t index = order->ready.at[order->ready_head++];
+		struct piece *piece = &order->pieces.at[index];
+		struct order_file *file = &order->files.at[piece->file];
+		int error;
+
+		/* An evicted piece that is moved twice in one batch would be copied from a place
+		 * that is not written yet. */
+		if (piece->moving) {
+			if (fl_array_push(&order->ready, index))
+				return FL_ENOMEM;
+			break;
+		}
+		order->ready_blocks -= piece->len;
+		blocks += piece->len;
+		piece->from = piece->at;
+		piece->at = piece->to;
+		piece->moving = true;
+		piece->state = PIECE_DONE;
+		file->waiting--;
+		order->waiting_blocks -= piece->len;
+		error = fl_blockset_remove(order->free, piece->to, piece->len);
+		if (!error)
+			error = fl_blockset_remove(order->wanted, piece->to, piece->len);
+		if (!error)
+			error = order_touch(order, piece->file);
+		if (error)
+			return error;
+	}
+	if (order->ready_head == order->ready.count)
+		order->ready_head = order->ready.count = 0;
+	return 0;
+}
+
+static int take_trees(struct order *order)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < order->trees_ready.count && !error; i++)
+		if (!order->files.at[order->trees_ready.at[i]].tree_home)
+			error = order_touch(order, order->trees_ready.at[i]);
+	order->trees_ready.count = 0;
+	return error;
+}
+
+/* The mapping the file has after the batch, as stored, in order->mapping. */
+static int collect_mapping(struct order *order, const struct order_file *file,
+			   enum fl_mapping mapping)
+{
+	order->mapping.count = 0;
+	for (uint32_t i = file->first; i != NONE; i = order->pieces.at[i].next) {
+		const struct piece *piece = &order->pieces.at[i];
+		struct fl_extent extent = {piece->at, piece->lblk, piece->len, piece->unwritten};
+
+		if (fl_extents_append(&order->mapping, mapping, extent))
+			return FL_ENOMEM;
+	}
+	return 0;
+}
+
+/* Final places for the tree when the file is complete and they are free, else scratch. */
+static int place_tree(struct order *order, struct order_file *file, uint64_t need, fl_pblk *tree)
+{
+	const struct fl_target_file *item = &order->target->files.at[file->target];
+	bool home = !file->waiting && !file->tree_blocked && need == item->tree_count;
+	uint64_t done = 0;
+	int error = 0;
+
+	for (; home && done < need && !error; done++) {
+		tree[done] = order->target->trees.at[item->first_tree + done];
+		error = fl_blockset_remove(order->free, tree[done], 1);
+		if (!error)
+			error = fl_blockset_remove(order->wanted, tree[done], 1);
+	}
+	while (done < need && !error) {
+		struct fl_run run;
+
+		error = order_take_scratch(order, need - done, &run);
+		for (uint64_t i = 0; i < run.len && !error; i++)
+			tree[done++] = run.start + i;
+	}
+	if (!error && home && !file->tree_home) {
+		file->tree_home = true;
+		order->trees_away--;
+	}
+	if (error == FL_ENOROOM)
+		for (uint64_t i = 0; i < done; i++)
+			if (fl_blockset_add(order->free, tree[i], 1) ||
+			    fl_blockset_add(order->scratch, tree[i], 1))
+				return FL_ENOMEM;
+	return error;
+}
+
+/* Takes a file out of the batch: there is no room for its mapping tree. */
+static int put_back(struct order *order, struct order_file *file)
+{
+	for (uint32_t i = file->first; i != NONE; i = order->pieces.at[i].next) {
+		struct piece *piece = &order->pieces.at[i];
+		int error;
+
+		if (!piece->moving)
+			continue;
+		error = fl_blockset_add(order->free, piece->at, piece->len);
+		if (piece->state == PIECE_DONE) {
+			piece->state = PIECE_READY;
+			file->waiting++;
+			order->waiting_blocks += piece->len;
+			order->ready_blocks += piece->len;
+			if (!error)
+				error = fl_blockset_add(order->wanted, piece->to, piece->len);
+			if (!error)
+				error = fl_array_push(&order->ready, i);
+		} else {
+			piece->evicted = false;
+			if (!error)
+				error = fl_blockset_add(order->scratch, piece->at, piece->len);
+		}
+		piece->at = piece->from;
+		piece->moving = false;
+		if (error)
+			return error;
+	}
+	if (!file->waiting && !file->tree_blocked && !file->tree_home)
+		return fl_array_push(&order->trees_ready, (uint32_t)(file - order->files.at));
+	return 0;
+}
+
+static void forget_tree_places(struct order *order, uint32_t index, struct order_file *file)
+{
+	for (size_t i = 0; i < file->tree_count; i++) {
+		uint32_t p = order->here[file->tree[i] / BUCKET_BLOCKS];
+
+		for (; p != NONE; p = order->pieces.at[p].next_here) {
+			struct piece *piece = &order->pieces.at[p];
+
+			if (piece->kind == PIECE_TREE_NOW && piece->file == index &&
+			    piece->at == file->tree[i])
+				piece->gone = true;
+		}
+	}
+}
+
+static int free_run(struct order *order, fl_pblk start, uint64_t len)
+{
+	return fl_array_push(&order->freed, ((struct fl_run){start, len}));
+}
+
+/* Whether a piece goes on where the move before it, of the same switch, ends. */
+static bool extends(const struct fl_move *last, const struct piece *piece)
+{
+	return last->unwritten == piece->unwritten && last->lblk + last->len == piece->lblk &&
+	       last->from + last->len == piece->from && last->to + last->len == piece->at;
+}
+
+static int emit_moves(struct order *order, struct order_file *file, struct fl_switch *item)
+{
+	struct fl_plan *plan = order->plan;
+
+	item->first_move = plan->moves.count;
+	for (uint32_t i = file->first; i != NONE; i = order->pieces.at[i].next) {
+		struct piece *piece = &order->pieces.at[i];
+
+		if (!piece->moving)
+			continue;
+		piece->moving = false;
+		plan->moved_blocks += piece->len;
+		if (free_run(order, piece->from, piece->len))
+			return FL_ENOMEM;
+		if (plan->moves.count > item->first_move &&
+		    extends(&plan->moves.at[plan->moves.count - 1], piece)) {
+			plan->moves.at[plan->moves.count - 1].len += piece->len;
+			continue;
+		}
+		if (fl_array_push(&plan->moves, ((struct fl_move){.from = piece->from,
+								  .to = piece->at,
+								  .lblk = piece->lblk,
+								  .len = piece->len,
+								  .unwritten = piece->unwritten})))
+			return FL_ENOMEM;
+	}
+	item->move_count = (uint32_t)(plan->moves.count - item->first_move);
+	return 0;
+}
+
+static int emit_tree(struct order *order, uint32_t index, struct order_file *file, fl_pblk *tree,
+		     size_t count, struct fl_switch *item)
+{
+	struct fl_plan *plan = order->plan;
+
+	item->first_tree = plan->trees.count;
+	item->tree_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (fl_array_push(&plan->trees, tree[i]))
+			return FL_ENOMEM;
+	for (size_t i = 0; i < file->tree_count; i++)
+		if (free_run(order, file->tree[i], 1))
+			return FL_ENOMEM;
+	forget_tree_places(order, index, file);
+	free(file->tree);
+	file->tree = tree;
+	file->tree_count = count;
+	return 0;
+}
+
+static int emit_file(struct order *order, uint32_t index, uint64_t *blocks, bool *moved)
+{
+	struct order_file *file = &order->files.at[index];
+	uint32_t map_file = order->target->files.at[file->target].file;
+	enum fl_mapping mapping = order->map->files.at[map_file].mapping;
+	struct fl_switch item = {.file = map_file};
+	fl_pblk *tree = NULL;
+	uint64_t need;
+	int error;
+
+	file->touched = false;
+	error = collect_mapping(order, file, mapping);
+	if (error)
+		return error;
+	need = fl_tree_blocks(&order->map->geo, mapping, order->mapping.at, order->mapping.count);
+	tree = fl_alloc((size_t)need, sizeof(*tree));
+	if (!tree)
+		return FL_ENOMEM;
+	error = place_tree(order, file, need, tree);
+	if (error) {
+		free(tree);
+		return error == FL_ENOROOM ? put_back(order, file) : error;
+	}
+	error = emit_tree(order, index, file, tree, (size_t)need, &item);
+	if (!error)
+		error = emit_moves(order, file, &item);
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < item.move_count; i++)
+		*blocks += order->plan->moves.at[item.first_move + i].len;
+	*blocks += need;
+	*moved = true;
+	return fl_array_push(&order->plan->switches, item);
+}
+
+static int compare_indexes(const void *a, const void *b)
+{
+	const uint32_t *left = a, *right = b;
+
+	return fl_compare(*left, *right);
+}
+
+int order_emit(struct order *order, bool *moved)
+{
+	struct fl_batch batch = {.first_switch = order->plan->switches.count};
+	int error = 0;
+
+	*moved = false;
+	if (order->touched.count)
+		qsort(order->touched.at, order->touched.count, sizeof(*order->touched.at),
+		      compare_indexes);
+	for (size_t i = 0; i < order->touched.count && !error; i++)
+		error = emit_file(order, order->touched.at[i], &batch.blocks, moved);
+	order->touched.count = 0;
+	batch.switch_count = order->plan->switches.count - batch.first_switch;
+	if (!error && *moved)
+		error = fl_array_push(&order->plan->batches, batch);
+	fl_runs_normalize(&order->freed);
+	for (size_t i = 0; i < order->freed.count && !error; i++)
+		error = order_freed(order, order->freed.at[i]);
+	order->freed.count = 0;
+	return error;
+}
+
+/* How much may be evicted at once: half of the scratch stays for mapping trees. */
+static uint64_t evict_limit(const struct order *order)
+{
+	uint64_t scratch = fl_blockset_count(order->scratch);
+
+	return fl_min(order->batch_blocks, scratch / 2 + 1);
+}
+
+static int form_batch(struct order *order, bool evict, bool *moved)
+{
+	uint64_t evicted = 0;
+	int error = 0;
+
+	if (order->ready_blocks < order->waiting_blocks / READY_SHARE)
+		error = order_split_partial(order);
+	if (!error && (evict || (!order->ready_blocks && !order->trees_ready.count))) {
+		if (!evict)
+			error = order_split_partial(order);
+		if (!error && (evict || !order->ready_blocks))
+			error = order_evict(order, evict_limit(order), &evicted);
+	}
+	if (!error)
+		error = take_ready(order);
+	if (!error)
+		error = take_trees(order);
+	if (!error)
+		error = order_emit(order, moved);
+	return error;
+}
+
+static int run(struct order *order, struct fl_diag *diag)
+{
+	bool moved = true;
+	int error = 0;
+
+	if ((order->waiting_blocks || order->trees_away) && !order->map->free_blocks)
+		return fl_fail(diag, FL_ENOROOM,
+			       "no free block in the filesystem, so nothing can be moved; "
+			       "delete or move away at least one file");
+	while (!error && (order->waiting_blocks || order->trees_away)) {
+		error = form_batch(order, false, &moved);
+		if (!error && !moved)
+			error = form_batch(order, true, &moved);
+		if (!moved)
+			break;
+	}
+	return error;
+}
+
+int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
+		  const struct fl_order_options *options, struct fl_plan **plan,
+		  struct fl_diag *diag)
+{
+	struct order order = {.map = map, .target = target};
+	int error = FL_ENOMEM;
+
+	order.batch_blocks = options ? options->batch_blocks : 0;
+	if (!order.batch_blocks)
+		order.batch_blocks = DEFAULT_BATCH_BYTES / map->geo.block_bytes;
+	order.plan = calloc(1, sizeof(*order.plan));
+	if (!order.plan)
+		return FL_ENOMEM;
+	error = order_setup(&order);
+	if (!error) {
+		order.plan->needed_blocks = order.waiting_blocks;
+		error = run(&order, diag);
+		order.plan->left_blocks = order.waiting_blocks;
+	}
+	order_teardown(&order);
+	if (error)
+		fl_plan_free(order.plan);
+	else
+		*plan = order.plan;
+	return error;
+}

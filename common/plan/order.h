@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to plan: the state of ordering. A piece is a part of a move that is small
+ * enough to be found by place through buckets. Must not be needed outside this folder.
+ */
+#ifndef FRAGLAB_PLAN_ORDER_H
+#define FRAGLAB_PLAN_ORDER_H
+
+#include <fraglab/blockset.h>
+#include <fraglab/plan.h>
+
+#define NONE UINT32_MAX
+
+/*
+ * Blocks of a bucket. No piece crosses a bucket's edge, neither where it is nor where it
+ * goes, so that whatever happens at a place concerns the few pieces of one bucket.
+ */
+#define BUCKET_BLOCKS 256u
+
+enum piece_state {
+	PIECE_WAITING, /* some of its destination is occupied */
+	PIECE_READY,   /* in the ready queue */
+	PIECE_DONE,    /* at its destination */
+};
+
+enum piece_kind {
+	PIECE_DATA,
+	PIECE_TREE_NOW,	 /* a mapping-tree block of a file where it is now: can be in the way */
+	PIECE_TREE_GOAL, /* one of its final places: waits for them to be free */
+};
+
+struct piece {
+	fl_pblk at, to;
+	fl_pblk from; /* where it was before the batch that is being formed; valid when moving */
+	fl_lblk lblk;
+	uint32_t len;
+	uint32_t file;			/* index into order->files */
+	uint32_t next;			/* next piece of the file in logical order */
+	uint32_t next_here, next_there; /* in the bucket of at, of to */
+	uint32_t blocked;		/* blocks of the destination that are occupied */
+	uint32_t walk;			/* the last walk along blockers that saw it */
+	uint8_t state, kind;
+	bool unwritten, moving, evicted, partial; /* partial: in the list of partly free ones */
+	bool gone;				  /* PIECE_TREE_NOW: the tree has left */
+};
+
+struct order_file {
+	uint32_t target;       /* index into target->files */
+	uint32_t first;	       /* first piece */
+	uint32_t waiting;      /* data pieces not at their destination */
+	uint32_t tree_blocked; /* final tree blocks that are occupied */
+	fl_pblk *tree;	       /* tree blocks now (owned) */
+	size_t tree_count;
+	bool tree_home; /* tree is at its final place */
+	bool touched;	/* in the batch that is being formed */
+};
+
+struct order {
+	const struct fl_map *map;
+	const struct fl_target *target;
+	struct fl_plan *plan;
+	struct fl_blockset *free;    /* free on disk before the batch that is being formed */
+	struct fl_blockset *wanted;  /* destinations not reached yet */
+	struct fl_blockset *scratch; /* free and not wanted */
+	fl_pblk scratch_cursor;
+	FL_ARRAY(struct piece) pieces;
+	FL_ARRAY(struct order_file) files;
+	uint32_t *here, *there; /* bucket heads by at, by to */
+	size_t bucket_count;
+	FL_ARRAY(uint32_t) ready; /* piece indexes, first in first out from ready_head */
+	size_t ready_head;
+	uint64_t ready_blocks;
+	FL_ARRAY(uint32_t) partial;	/* waiting pieces whose destination became partly free */
+	FL_ARRAY(uint32_t) trees_ready; /* files whose tree alone can go home */
+	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */
+	struct fl_runs freed;		/* by the batch that is being formed */
+	uint64_t waiting_blocks;	/* data blocks not at their destination */
+	size_t trees_away;		/* files whose tree is not at its final place */
+	uint32_t walk_start;		/* where the search for cycles goes on */
+	uint64_t batch_blocks;
+	uint32_t walk;		   /* number of the last walk along blockers */
+	struct fl_extents mapping; /* of the file being emitted; kept to save allocations */
+};
+
+/* Fills pieces, files and indexes from map and target. */
+int order_setup(struct order *order) FL_CHECKED;
+void order_teardown(struct order *order);
+
+/* Cuts a piece in two; the new one gets the blocks from `keep` on. Both stay indexed. */
+int piece_split(struct order *order, uint32_t piece, uint32_t keep, uint32_t *tail) FL_CHECKED;
+/* Recounts what blocks a waiting piece and queues it when nothing does. */
+int piece_recount(struct order *order, uint32_t piece) FL_CHECKED;
+/* Tells every waiting piece that a run of blocks has become free. */
+int order_freed(struct order *order, struct fl_run run) FL_CHECKED;
+/* The piece (data or tree) that occupies a block; NONE when no movable one does. */
+uint32_t order_occupant(const struct order *order, fl_pblk block);
+/* Splits partly free destinations off, so that their parts become ready. */
+int order_split_partial(struct order *order) FL_CHECKED;
+
+/*
+ * Breaks cycles: moves pieces that block others into scratch space, marking their files as
+ * touched. *blocks counts what was evicted, 0 when nothing could be.
+ */
+int order_evict(struct order *order, uint64_t limit, uint64_t *blocks) FL_CHECKED;
+
+/* Marks a file as part of the batch that is being formed. */
+int order_touch(struct order *order, uint32_t file) FL_CHECKED;
+/* Takes up to len scratch blocks as one run; false when there is none. */
+int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run) FL_CHECKED;
+/* Emits the batch from the files touched; *moved is false when nothing could be done. */
+int order_emit(struct order *order, bool *moved) FL_CHECKED;
+
+#endif

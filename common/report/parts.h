@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the renderers share: text that is safe to show, columns, bars. Private to
+ * common/report.
+ */
+#ifndef FRAGLAB_REPORT_PARTS_H
+#define FRAGLAB_REPORT_PARTS_H
+
+#include <fraglab/report.h>
+
+#include <stdio.h>
+
+#define REPORT_COLUMNS 80
+
+/* "pinned", "no-room", "mode", "stopped". */
+const char *fl_report_reason(enum fl_left_reason reason);
+/* "system", "hidden", ... */
+const char *fl_report_pin(enum fl_pin pin);
+/* "ext2", "ext3" or "ext4", by the features, as blkid tells them apart. */
+const char *fl_report_type(const struct fl_report_filesystem *filesystem);
+
+/* --- safe.c: bytes from outside, made fit to show --- */
+
+/* Bytes of the UTF-8 character at text; 0 when it is not valid there. */
+size_t fl_report_utf8(const char *text);
+
+/*
+ * A malloc'd copy in valid UTF-8 without control characters: other bytes become \xNN. NULL:
+ * no memory. columns > 0: cut at the front, with "..." before the rest, to that many columns.
+ */
+char *fl_report_safe(const char *text, size_t columns);
+/* Columns a terminal needs for text that fl_report_safe made, counted generously. */
+size_t fl_report_width(const char *text);
+
+/* --- cells.c: numbers as people read them --- */
+
+#define REPORT_CELL 32
+
+/* "26,397"; without commas, then with K, M, G, T, P, E (of 1000), where columns are few. */
+const char *fl_report_count(uint64_t value, size_t columns, char cell[REPORT_CELL]);
+
+/* --- table.c --- */
+
+struct fl_report_column {
+	const char *head; /* fits the column */
+	const struct fl_metrics *metrics;
+};
+
+/* Columns that a table of this many columns (with the change) leaves each. */
+size_t fl_report_column_width(size_t columns);
+
+struct fl_report_table {
+	const struct fl_report_column *columns;
+	size_t count;
+	/* A last column, the change between these two; NULL: none. */
+	const struct fl_metrics *first, *last;
+	bool colour;
+};
+
+void fl_report_print_table(FILE *out, const struct fl_report_table *table);
+
+/* --- bars.c --- */
+
+/* Seek distance and length of the first workload, side by side; right may be NULL. */
+void fl_report_print_bars(FILE *out, const struct fl_report_column *left,
+			  const struct fl_report_column *right);
+
+#endif

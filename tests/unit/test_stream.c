@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams: what is read, in which order, in which requests. Maps are built by hand;
+ * 1 KiB blocks make two sectors each.
+ */
+#include <fraglab/stream.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+struct log {
+	struct fl_io ios[64];
+	size_t count;
+	size_t fail_at; /* the sink refuses this I/O; 0: none */
+};
+
+static int record(void *context, const struct fl_io *io)
+{
+	struct log *log = context;
+
+	assert_true(log->count < 64);
+	log->ios[log->count++] = *io;
+	return log->fail_at && log->count == log->fail_at ? FL_ECANCELLED : 0;
+}
+
+static struct fl_map *new_map(void)
+{
+	const struct fl_geometry geo = {
+		.block_bytes = 1024,
+		.blocks = 8192,
+		.first_data_block = 1,
+		.blocks_per_group = 8192,
+		.groups = 1,
+		.flex_groups = 1,
+		.cluster_blocks = 1,
+		.inodes_per_group = 256,
+		.inode_bytes = 256,
+	};
+	struct fl_map *map;
+
+	assert_int_equal(fl_map_new(&geo, &map), 0);
+	assert_int_equal(fl_array_push(&map->fixed, ((struct fl_run){0, 100})), 0);
+	return map;
+}
+
+/* A file whose extents follow with add_extent; rank FL_NO_NAME: without a name. */
+static void add_file(struct fl_map *map, fl_ino ino, uint32_t rank)
+{
+	struct fl_file file = {
+		.ino = ino,
+		.kind = FL_KIND_REGULAR,
+		.pin = rank == FL_NO_NAME ? FL_PIN_HIDDEN : FL_PIN_NONE,
+		.name = rank == FL_NO_NAME ? FL_NO_NAME : 0,
+		.path_rank = rank,
+		.first_extent = map->extents.count,
+	};
+
+	assert_int_equal(fl_array_push(&map->files, file), 0);
+}
+
+static void add_extent(struct fl_map *map, fl_lblk lblk, fl_pblk pblk, uint32_t len, bool unwritten)
+{
+	struct fl_file *file = &map->files.at[map->files.count - 1];
+
+	assert_int_equal(
+		fl_array_push(&map->extents, ((struct fl_extent){pblk, lblk, len, unwritten})), 0);
+	file->extent_count++;
+	file->blocks += len;
+}
+
+static struct fl_map *finish(struct fl_map *map)
+{
+	struct fl_diag diag = {0};
+
+	if (fl_map_finish(map, &diag))
+		fail_msg("%s", diag.text);
+	return map;
+}
+
+static void expect_run(const struct fl_map *map, enum fl_workload workload, uint64_t max_io_bytes,
+		       const uint64_t (*blocks)[2], size_t count)
+{
+	const struct fl_stream_options options = {max_io_bytes};
+	struct log log = {0};
+
+	assert_int_equal(fl_stream_run(map, workload, &options, record, &log), 0);
+	assert_int_equal(log.count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(log.ios[i].lbn, blocks[i][0] * 2);
+		assert_int_equal(log.ios[i].sectors, blocks[i][1] * 2);
+		assert_false(log.ios[i].write);
+	}
+}
+
+#define EXPECT(map, workload, max_io_bytes, ...)                                                   \
+	do {                                                                                       \
+		static const uint64_t blocks_[][2] = {__VA_ARGS__};                                \
+		expect_run(map, workload, max_io_bytes, blocks_,                                   \
+			   sizeof(blocks_) / sizeof(blocks_[0]));                                  \
+	} while (0)
+
+static void test_names(void **state)
+{
+	enum fl_workload workload = FL_WORKLOADS;
+
+	(void)state;
+	for (unsigned i = 0; i < FL_WORKLOADS; i++) {
+		assert_true(fl_workload_find(fl_workload_name((enum fl_workload)i), &workload));
+		assert_int_equal(workload, i);
+	}
+	assert_true(fl_workload_find("read-all", &workload));
+	assert_int_equal(workload, FL_WORKLOAD_READ_ALL);
+	assert_true(fl_workload_find("read-inode-order", &workload));
+	assert_int_equal(workload, FL_WORKLOAD_READ_INODE_ORDER);
+	assert_false(fl_workload_find("read-al", &workload));
+	assert_false(fl_workload_find("", &workload));
+	assert_int_equal(workload, FL_WORKLOAD_READ_INODE_ORDER);
+}
+
+static void test_order_and_unnamed(void **state)
+{
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 2);
+	add_extent(map, 0, 200, 4, false);
+	add_file(map, 21, 0);
+	add_extent(map, 0, 300, 4, false);
+	add_file(map, 22, FL_NO_NAME);
+	add_extent(map, 0, 400, 4, false);
+	add_file(map, 23, 1);
+	add_extent(map, 0, 500, 4, false);
+	map->files.at[3].pin = FL_PIN_IMMUTABLE; /* stays, but is read */
+	finish(map);
+
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {300, 4}, {500, 4}, {200, 4});
+	EXPECT(map, FL_WORKLOAD_READ_INODE_ORDER, 0, {200, 4}, {300, 4}, {500, 4});
+	fl_map_free(map);
+}
+
+static void test_cut_at_the_limit(void **state)
+{
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 1000, 1025, false);
+	add_file(map, 21, 1);
+	add_extent(map, 0, 3000, 512, false);
+	finish(map);
+
+	/* The default is 512 KiB. */
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {1000, 512}, {1512, 512}, {2024, 1}, {3000, 512});
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 1024 * 1024, {1000, 1024}, {2024, 1}, {3000, 512});
+	fl_map_free(map);
+}
+
+/* Stored extents that touch are cut as one run, not each for itself. */
+static void test_touching_extents_merge(void **state)
+{
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 200, 3, false);
+	add_extent(map, 3, 203, 3, false);
+	add_extent(map, 10, 206, 3, false); /* after a hole, but next on the disk */
+	add_extent(map, 13, 220, 2, false);
+	add_extent(map, 15, 218, 2, false); /* just before: not a continuation */
+	finish(map);
+
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 4096, {200, 4}, {204, 4}, {208, 1}, {220, 2}, {218, 2});
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {200, 9}, {220, 2}, {218, 2});
+	fl_map_free(map);
+}
+
+static void test_unwritten_is_not_read(void **state)
+{
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 200, 4, true);
+	add_extent(map, 4, 204, 4, false);
+	add_extent(map, 8, 208, 4, true);
+	add_extent(map, 12, 212, 4, false);
+	add_file(map, 21, 1);
+	add_extent(map, 0, 300, 4, true);
+	add_file(map, 22, 2); /* the unwritten part lies elsewhere: the written ones touch */
+	add_extent(map, 0, 400, 4, false);
+	add_extent(map, 4, 500, 4, true);
+	add_extent(map, 8, 404, 4, false);
+	finish(map);
+
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {204, 4}, {212, 4}, {400, 8});
+	fl_map_free(map);
+}
+
+static void test_requests_end_with_the_file(void **state)
+{
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 200, 4, false);
+	add_file(map, 21, 1);
+	add_extent(map, 0, 204, 4, false);
+	finish(map);
+
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {200, 4}, {204, 4});
+	fl_map_free(map);
+}
+
+static void test_empty_and_misuse(void **state)
+{
+	struct fl_map *map = finish(new_map());
+	const struct fl_stream_options odd = {1536}, none = {0};
+	const struct fl_stream_options huge = {(uint64_t)1 << 42};
+	struct log log = {0};
+
+	(void)state;
+	assert_int_equal(fl_stream_run(map, FL_WORKLOAD_READ_ALL, &none, record, &log), 0);
+	assert_int_equal(log.count, 0);
+	assert_int_equal(fl_stream_run(map, FL_WORKLOAD_READ_ALL, &odd, record, &log), FL_EINVAL);
+	assert_int_equal(fl_stream_run(map, FL_WORKLOAD_READ_ALL, &huge, record, &log), FL_EINVAL);
+	assert_int_equal(fl_stream_run(map, FL_WORKLOADS, &none, record, &log), FL_EINVAL);
+	fl_map_free(map);
+}
+
+static void test_sink_ends_the_stream(void **state)
+{
+	struct fl_map *map = new_map();
+	const struct fl_stream_options options = {2048};
+	struct log log = {.fail_at = 2};
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 200, 10, false);
+	add_file(map, 21, 1);
+	add_extent(map, 0, 300, 10, false);
+	finish(map);
+	assert_int_equal(fl_stream_run(map, FL_WORKLOAD_READ_ALL, &options, record, &log),
+			 FL_ECANCELLED);
+	assert_int_equal(log.count, 2);
+	fl_map_free(map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_order_and_unnamed),
+		cmocka_unit_test(test_cut_at_the_limit),
+		cmocka_unit_test(test_touching_extents_merge),
+		cmocka_unit_test(test_unwritten_is_not_read),
+		cmocka_unit_test(test_requests_end_with_the_file),
+		cmocka_unit_test(test_empty_and_misuse),
+		cmocka_unit_test(test_sink_ends_the_stream),
+	};
+
+	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
+}
