@@ -51,8 +51,15 @@ static int check_header(struct walk *walk, const struct level *level, unsigned d
 	if (!node_entries(node) && (level->block || depth))
 		return damaged(walk, level, "no entries");
 	if (level->block &&
-	    !ext2fs_extent_block_csum_verify(walk->scan->ext2, walk->subject->ino, node))
-		return damaged(walk, level, "wrong checksum");
+	    !ext2fs_extent_block_csum_verify(walk->scan->ext2, walk->subject->ino, node)) {
+		/* To know the seed libext2fs reads the inode, which may fail. */
+		int error = fl_fs_error(walk->scan->fs, EXT2_ET_EXTENT_CSUM_INVALID);
+
+		if (error == FL_EDAMAGED)
+			return damaged(walk, level, "wrong checksum");
+		return fl_fail(walk->scan->diag, error, "inode %u: %s", walk->subject->ino,
+			       fl_error_text(error));
+	}
 	return 0;
 }
 

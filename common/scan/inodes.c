@@ -294,7 +294,10 @@ int fl_scan_inodes(struct scan *scan)
 	inode = malloc(fl_max(scan->map->geo.inode_bytes, sizeof(struct ext2_inode_large)));
 	if (!inode)
 		return FL_ENOMEM;
-	code = ext2fs_open_inode_scan(scan->ext2, buffer_blocks, &inodes);
+	/* Opening reads the list of bad blocks too, but without looking at errors. */
+	code = scan->ext2->badblocks ? 0 : ext2fs_read_bb_inode(scan->ext2, &scan->ext2->badblocks);
+	if (!code)
+		code = ext2fs_open_inode_scan(scan->ext2, buffer_blocks, &inodes);
 	if (code) {
 		error = fl_fail(scan->diag, fl_fs_error(scan->fs, code), "inode table: %s",
 				error_message(code));
