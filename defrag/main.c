@@ -8,8 +8,6 @@
 #include <fraglab/cli.h>
 #include <string.h>
 
-#define NOT_AVAILABLE "is not available in this version"
-
 static const char *const mode_names[] = {
 	[DEFRAG_FULL] = "full",
 	[DEFRAG_FILES] = "files",
@@ -51,7 +49,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 		if (!strcmp(value, "keep"))
 			return 0;
 		if (!strcmp(value, "path") || !strncmp(value, "list=", 5))
-			return fl_fail(diag, FL_ESYNTAX, "'%s' " NOT_AVAILABLE, value);
+			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, value);
 		return fl_fail(diag, FL_ESYNTAX, "no such order: '%s'", value);
 	}
 	if (!strcmp(name, "threshold")) {
@@ -60,7 +58,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 			settings->threshold = (uint32_t)number;
 		return error;
 	}
-	return fl_fail(diag, FL_ESYNTAX, NOT_AVAILABLE);
+	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
 }
 
 static int make_target(void *context, const struct fl_map *map, struct fl_target *target,

@@ -11,7 +11,6 @@
 #include <string.h>
 #include "frag/profile.h"
 
-#define NOT_AVAILABLE "is not available in this version"
 #define DEFAULT_MONTHS 6
 #define MAX_MONTHS 1200
 
@@ -63,7 +62,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 		settings->profile = value;
 		return 0;
 	}
-	return fl_fail(diag, FL_ESYNTAX, NOT_AVAILABLE);
+	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
 }
 
 static int list_profiles(void *context, char **text)

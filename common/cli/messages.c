@@ -54,8 +54,11 @@ int fl_message_status(int error, enum fl_image_state state)
 	default:
 		break;
 	}
-	if (state != FL_IMAGE_UNTOUCHED)
+	if (state == FL_IMAGE_UNCLEAN || state == FL_IMAGE_CLEAN || state == FL_IMAGE_DONE)
 		return FL_EXIT_FAILED_WRITING;
+	/* Past the point where an image is refused: what fails now is the work on the copy. */
+	if (state == FL_IMAGE_COPIED)
+		return FL_EXIT_FAILED;
 	switch (error) {
 	case FL_EBUSY:
 	case FL_ENOTEXT:
@@ -85,6 +88,10 @@ int fl_message_failure(const char *program, const char *image, const char *actio
 	case FL_IMAGE_UNTOUCHED:
 		fl_message(program, image, "%s", reason);
 		break;
+	case FL_IMAGE_COPIED:
+		fl_message(program, image, "%s; the image is as it was, the copy is removed",
+			   reason);
+		break;
 	case FL_IMAGE_UNCLEAN:
 		fl_message(program, image,
 			   "%s; file content is intact; run e2fsck -fy %s, then run %s again",
@@ -92,9 +99,15 @@ int fl_message_failure(const char *program, const char *image, const char *actio
 		break;
 	case FL_IMAGE_CLEAN:
 		fl_message(program, image,
-			   "%s; the blocks are moved, file content is intact and the filesystem "
-			   "is clean; run %s --analyze %s to see it",
-			   reason, program, image);
+			   "%s; file content is intact and the filesystem is marked clean; run "
+			   "e2fsck -fn %s, then run %s again",
+			   reason, image, program);
+		break;
+	case FL_IMAGE_DONE:
+		fl_message(program, image,
+			   "%s; all blocks are moved, file content is intact; run e2fsck -fn %s, "
+			   "then %s --analyze %s",
+			   reason, image, program, image);
 		break;
 	}
 	errno = saved;

@@ -10,9 +10,11 @@
 
 /* What a failure leaves behind; chooses the exit status and the advice. */
 enum fl_image_state {
-	FL_IMAGE_UNTOUCHED, /* not one byte written, or only to a copy that is gone */
+	FL_IMAGE_UNTOUCHED, /* not one byte written */
+	FL_IMAGE_COPIED,    /* only a copy was written to; the caller takes it away */
 	FL_IMAGE_UNCLEAN,   /* content intact, still marked for e2fsck */
-	FL_IMAGE_CLEAN,	    /* written to, and marked clean again */
+	FL_IMAGE_CLEAN,	    /* not all is moved, and it is marked clean again */
+	FL_IMAGE_DONE,	    /* all is moved, and it is marked clean again */
 };
 
 /*

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_AVAILABLE "is not available in this version"
 #define MAX_IO_LIMIT (UINT64_C(1) << 30)
 
 enum shared_id {
@@ -165,7 +164,7 @@ static int parse_workload(const char *name, struct fl_analyze_options *analysis,
 	if (!fl_workload_find(name, &workload)) {
 		if (!strcmp(name, "install") || !strcmp(name, "random-8k") ||
 		    !strcmp(name, "sequential-512k") || !strncmp(name, "trace=", 6))
-			return fl_fail(diag, FL_ESYNTAX, "'%s' " NOT_AVAILABLE, name);
+			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, name);
 		return fl_fail(diag, FL_ESYNTAX, "no such workload: '%s'", name);
 	}
 	for (i = 0; i < analysis->workload_count; i++)
@@ -236,7 +235,7 @@ static int take_shared(const struct shared_option *option, const char *value,
 		return parse_path(value, &options->csv_path, diag);
 	case OPT_DISK:
 		if (strcmp(value, "none"))
-			return fl_fail(diag, FL_ESYNTAX, NOT_AVAILABLE);
+			return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
 		break;
 	case OPT_DRY_RUN:
 		options->dry_run = true;
@@ -249,7 +248,7 @@ static int take_shared(const struct shared_option *option, const char *value,
 		options->json_path = NULL;
 		return value ? parse_path(value, &options->json_path, diag) : 0;
 	case OPT_LATER:
-		return fl_fail(diag, FL_ESYNTAX, NOT_AVAILABLE);
+		return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
 	case OPT_MAX_IO:
 		return parse_max_io(value, &options->analysis, diag);
 	case OPT_OUTPUT:

@@ -150,6 +150,18 @@ int fl_output_part_name(const char *path, char **part)
 	return 0;
 }
 
+int fl_output_take_mode(const char *part, const char *path, struct fl_diag *diag)
+{
+	const mode_t mask = umask(0);
+	struct stat status;
+
+	(void)umask(mask);
+	if (stat(path, &status) || chmod(part, status.st_mode & 0777 & ~mask))
+		return fl_fail(diag, FL_EIO, "setting the permissions of the copy: %s",
+			       strerror(errno));
+	return 0;
+}
+
 /* The new name must survive a crash of the host as the content does. */
 static int flush_folder(const char *path)
 {

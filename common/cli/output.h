@@ -29,6 +29,9 @@ int fl_output_check(const struct fl_options *options, struct fl_diag *diag) FL_C
  */
 int fl_output_part_name(const char *path, char **part) FL_CHECKED;
 
+/* Gives part the permissions that cp(1) would give a copy of the file at path. FL_EIO. */
+int fl_output_take_mode(const char *part, const char *path, struct fl_diag *diag) FL_CHECKED;
+
 /* Gives the finished file its name, durably. FL_EIO. On failure part is still there. */
 int fl_output_publish(const char *part, const char *path, struct fl_diag *diag) FL_CHECKED;
 

@@ -105,6 +105,9 @@ static int move_to_copy(struct run *run)
 	fl_progress_clear(&run->progress);
 	if (error)
 		return error;
+	error = fl_output_take_mode(run->part, run->image, &run->diag);
+	if (error)
+		return error;
 	run->map = NULL;
 	fl_run_close(run);
 	run->map = map;
@@ -146,6 +149,7 @@ static int move(struct run *run)
 	(void)clock_gettime(CLOCK_MONOTONIC, &to);
 	fl_progress_clear(&run->progress);
 	run->report.seconds = seconds_between(&from, &to);
+	run->moved = !error;
 	if (error == FL_ECANCELLED) {
 		run->stopped = true;
 		error = 0;
@@ -251,10 +255,13 @@ static int change_image(struct run *run, bool *partly)
 
 static enum fl_image_state state_of(const struct run *run)
 {
-	/* A copy that did not get its name is taken away again. */
-	if (run->part || !run->report.moves.wrote)
+	if (run->part)
+		return FL_IMAGE_COPIED;
+	if (!run->report.moves.wrote)
 		return FL_IMAGE_UNTOUCHED;
-	return run->report.moves.fenced ? FL_IMAGE_UNCLEAN : FL_IMAGE_CLEAN;
+	if (run->report.moves.fenced)
+		return FL_IMAGE_UNCLEAN;
+	return run->moved ? FL_IMAGE_DONE : FL_IMAGE_CLEAN;
 }
 
 static int conclude(struct run *run, int error, bool partly)
@@ -277,8 +284,8 @@ static int conclude(struct run *run, int error, bool partly)
 					  state_of(run));
 	if (run->stopped)
 		fl_message(name, written,
-			   "cancelled: %" PRIu64 " batches are done and in place, the filesystem "
-			   "is clean; run %s again to go on",
+			   "cancelled: batches done and in place: %" PRIu64
+			   "; the filesystem is clean; run %s again to go on",
 			   run->report.moves.batches, name);
 	return run->stopped ? FL_EXIT_CANCELLED : partly ? FL_EXIT_PARTLY : FL_EXIT_DONE;
 }

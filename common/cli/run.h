@@ -27,6 +27,7 @@ struct run {
 
 	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
+	bool moved;    /* the whole plan has run */
 	bool stopped;  /* the mover ended early because someone asked it to */
 };
 

@@ -79,7 +79,7 @@ scattered() {
 		i=$((i + 2))
 	done | batch "$1"
 	rm -r tree
-	# Fills the tail first, so that what follows has to use the holes.
+	# debugfs takes the first free blocks it finds: the holes.
 	seq 1 1000000 | head -c 6000000 >large
 	seq 1 1000000 | head -c 1500000 >medium
 	batch "$1" <<-'END'
@@ -102,4 +102,20 @@ contents() {
 	debugfs -R "rdump / dump" "$1" >/dev/null 2>&1
 	(cd dump && find . -type f -print | sort | xargs sha256sum) | sha256sum
 	rm -r dump
+}
+
+# interleaved IMAGE: 2 GiB, sparse; two files of 400 MiB that take turns on the disk. They are
+# unwritten (fallocate), so they cost no host space, but moving them takes several batches.
+interleaved() {
+	need mke2fs debugfs e2fsck
+	mke2fs -q -F -t ext4 -b 4096 -N 128 -J size=4 -E lazy_itable_init=1 "$1" 2G >/dev/null ||
+		exit 1
+	awk 'BEGIN {
+		print "write /dev/null a\nwrite /dev/null b"
+		for (i = 0; i < 102400; i += 1024) {
+			print "fallocate a " i, i + 1023
+			print "fallocate b " i, i + 1023
+		}
+	}' | batch "$1"
+	e2fsck -fy "$1" >e2fsck.log 2>&1 || [ $? -eq 1 ] || { cat e2fsck.log; exit 1; }
 }

@@ -223,9 +223,13 @@ static void statuses(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(fl_message_status(cases[i].error, FL_IMAGE_UNTOUCHED),
 				 cases[i].untouched);
+		assert_int_equal(fl_message_status(cases[i].error, FL_IMAGE_COPIED),
+				 cases[i].untouched == 2 ? 4 : cases[i].untouched);
 		assert_int_equal(fl_message_status(cases[i].error, FL_IMAGE_UNCLEAN),
 				 cases[i].written);
 		assert_int_equal(fl_message_status(cases[i].error, FL_IMAGE_CLEAN),
+				 cases[i].written);
+		assert_int_equal(fl_message_status(cases[i].error, FL_IMAGE_DONE),
 				 cases[i].written);
 	}
 }
