@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Puts units into gaps so that little of a gap stays open. Must not choose the gaps.
+ */
+#include "defrag/fill.h"
+
+#include <stdlib.h>
+
+/* Units in path order that may be passed over in one gap before it is filled by size. */
+#define LOOK_AHEAD 256
+#define NONE SIZE_MAX
+
+struct filler {
+	struct units *units;
+	size_t *next; /* path order: the next unit that is open; index count is the end */
+	size_t *previous;
+	struct sized {
+		uint64_t size;
+		size_t unit;
+	} * by_size;	       /* open units, shortest first */
+	size_t *lower;	       /* union-find over by_size: an index at or below that may be open */
+	size_t *place_in_size; /* by unit */
+	size_t size_count;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct sized *left = a, *right = b;
+
+	/* Of equal ones the earlier in path order is found first, from above. */
+	return left->size != right->size ? fl_compare(left->size, right->size)
+					 : fl_compare(right->unit, left->unit);
+}
+
+static bool open_unit(const struct unit *unit)
+{
+	return !unit->keep && !unit->placed;
+}
+
+static int filler_setup(struct filler *filler)
+{
+	size_t count = filler->units->count, last = count;
+
+	filler->next = fl_alloc(count + 1, sizeof(size_t));
+	filler->previous = fl_alloc(count + 1, sizeof(size_t));
+	filler->by_size = fl_alloc(count, sizeof(*filler->by_size));
+	filler->lower = fl_alloc(count, sizeof(size_t));
+	filler->place_in_size = fl_alloc(count, sizeof(size_t));
+	if (!filler->next || !filler->previous || !filler->by_size || !filler->lower ||
+	    !filler->place_in_size)
+		return FL_ENOMEM;
+	/* Index count is both ends of the ring. */
+	for (size_t i = 0; i < count; i++) {
+		const struct unit *unit = &filler->units->at[i];
+
+		if (!open_unit(unit))
+			continue;
+		filler->next[last] = i;
+		filler->previous[i] = last;
+		last = i;
+		filler->by_size[filler->size_count++] = (struct sized){unit_size(unit), i};
+	}
+	filler->next[last] = count;
+	filler->previous[count] = last;
+	if (filler->size_count)
+		qsort(filler->by_size, filler->size_count, sizeof(*filler->by_size), compare_sizes);
+	for (size_t i = 0; i < filler->size_count; i++) {
+		filler->lower[i] = i;
+		filler->place_in_size[filler->by_size[i].unit] = i;
+	}
+	return 0;
+}
+
+static void filler_teardown(struct filler *filler)
+{
+	free(filler->next);
+	free(filler->previous);
+	free(filler->by_size);
+	free(filler->lower);
+	free(filler->place_in_size);
+}
+
+static void place(struct filler *filler, size_t index, struct fl_run *gap)
+{
+	struct unit *unit = &filler->units->at[index];
+	size_t sized = filler->place_in_size[index];
+
+	unit->placed = true;
+	unit->to = gap->start;
+	gap->start += unit_size(unit);
+	gap->len -= unit_size(unit);
+	filler->next[filler->previous[index]] = filler->next[index];
+	filler->previous[filler->next[index]] = filler->previous[index];
+	filler->lower[sized] = sized ? sized - 1 : NONE;
+}
+
+/* The highest open index of by_size at or below i; NONE when there is none. */
+static size_t find_lower(struct filler *filler, size_t i)
+{
+	size_t root = i;
+
+	while (root != NONE && filler->lower[root] != root)
+		root = filler->lower[root];
+	while (i != NONE && i != root) {
+		size_t up = filler->lower[i];
+
+		filler->lower[i] = root;
+		i = up;
+	}
+	return root;
+}
+
+/* The longest open unit of at most `size` blocks. */
+static size_t longest_fitting(struct filler *filler, uint64_t size)
+{
+	size_t low = 0, high = filler->size_count, found;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (filler->by_size[middle].size <= size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	found = low ? find_lower(filler, low - 1) : NONE;
+	return found == NONE ? NONE : filler->by_size[found].unit;
+}
+
+static void fill_in_order(struct filler *filler, struct fl_run *gap)
+{
+	size_t end = filler->units->count, missed = 0;
+	size_t index = filler->next[end];
+
+	while (index != end && gap->len && missed < LOOK_AHEAD) {
+		size_t next = filler->next[index];
+
+		if (unit_size(&filler->units->at[index]) <= gap->len)
+			place(filler, index, gap);
+		else
+			missed++;
+		index = next;
+	}
+}
+
+static void fill_by_size(struct filler *filler, struct fl_run *gap)
+{
+	while (gap->len) {
+		size_t index = longest_fitting(filler, gap->len);
+
+		if (index == NONE)
+			return;
+		place(filler, index, gap);
+	}
+}
+
+int fill_gaps(struct units *units, const struct fl_runs *gaps, bool in_order, struct fl_runs *left)
+{
+	struct filler filler = {.units = units};
+	int error = filler_setup(&filler);
+
+	for (size_t i = 0; i < gaps->count && !error; i++) {
+		struct fl_run gap = gaps->at[i];
+
+		if (in_order)
+			fill_in_order(&filler, &gap);
+		fill_by_size(&filler, &gap);
+		if (gap.len)
+			error = fl_array_push(left, gap);
+	}
+	filler_teardown(&filler);
+	return error;
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	const struct fl_run *left = a, *right = b;
+
+	return left->len != right->len ? fl_compare(left->len, right->len)
+				       : fl_compare(right->start, left->start);
+}
+
+/* Takes the longest runs, from the end of a list sorted by length. */
+static int split_unit(struct units *units, struct unit *unit, struct fl_runs *left)
+{
+	uint64_t rest = unit->blocks;
+
+	unit->first_piece = units->pieces.count;
+	while (rest) {
+		struct fl_run *longest, piece;
+
+		if (!left->count)
+			return FL_ENOROOM;
+		longest = &left->at[left->count - 1];
+		piece = (struct fl_run){longest->start, fl_min(longest->len, rest)};
+		longest->start += piece.len;
+		longest->len -= piece.len;
+		if (!longest->len)
+			left->count--;
+		rest -= piece.len;
+		if (fl_array_push(&units->pieces, piece))
+			return FL_ENOMEM;
+	}
+	unit->piece_count = units->pieces.count - unit->first_piece;
+	unit->placed = unit->split = true;
+	return 0;
+}
+
+int fill_split(struct units *units, struct fl_runs *left, size_t *split)
+{
+	int error = 0;
+
+	*split = 0;
+	fl_runs_normalize(left);
+	if (left->count)
+		qsort(left->at, left->count, sizeof(*left->at), compare_lengths);
+	for (size_t i = 0; i < units->count && !error; i++) {
+		if (!open_unit(&units->at[i]))
+			continue;
+		++*split;
+		error = split_unit(units, &units->at[i], left);
+	}
+	return error;
+}

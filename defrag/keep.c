@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decides what stays. The less it keeps, the more is moved and the better the result.
+ */
+#include "defrag/keep.h"
+
+#include <fraglab/blockset.h>
+#include <stdlib.h>
+
+/* Neighbourhoods in which density is measured, blocks. */
+#define CHUNK_BLOCKS 1024u
+/* A unit from this length on costs one seek wherever it is. */
+#define LONG_BYTES (UINT64_C(1) << 20)
+/* Neighbours in path order at most this far apart are read without a long seek. */
+#define NEAR_BYTES (UINT64_C(1) << 20)
+
+void keep_whole(struct units *units)
+{
+	for (size_t i = 0; i < units->count; i++)
+		units->at[i].keep = units->at[i].whole || units->at[i].pinned;
+}
+
+void keep_nothing(struct units *units)
+{
+	for (size_t i = 0; i < units->count; i++)
+		units->at[i].keep = units->at[i].pinned;
+}
+
+/* Whether b begins shortly after a ends. */
+static bool follows(const struct unit *a, const struct unit *b, uint64_t near)
+{
+	fl_pblk end = a->at + a->blocks;
+
+	return a->whole && b->whole && b->at >= end && b->at - end <= near;
+}
+
+static bool lies_well(const struct units *units, size_t i, const struct fl_geometry *geo)
+{
+	const struct unit *unit = &units->at[i];
+	uint64_t near = NEAR_BYTES / geo->block_bytes;
+
+	return unit->blocks >= LONG_BYTES / geo->block_bytes ||
+	       (i && follows(unit - 1, unit, near)) ||
+	       (i + 1 < units->count && follows(unit, unit + 1, near));
+}
+
+/* Adds the blocks of a run to the counts of the chunks it touches. */
+static void count_run(uint32_t *chunks, struct fl_run run)
+{
+	while (run.len) {
+		uint64_t part = fl_min(run.len, CHUNK_BLOCKS - run.start % CHUNK_BLOCKS);
+
+		chunks[run.start / CHUNK_BLOCKS] += (uint32_t)part;
+		run.start += part;
+		run.len -= part;
+	}
+}
+
+/* Whether at least percent of the chunks around a run, weighted by its blocks, is kept. */
+static bool dense(const uint32_t *kept, const uint32_t *room, struct fl_run run, unsigned percent)
+{
+	uint64_t have = 0, want = 0;
+
+	while (run.len) {
+		uint64_t part = fl_min(run.len, CHUNK_BLOCKS - run.start % CHUNK_BLOCKS);
+
+		have += part * kept[run.start / CHUNK_BLOCKS];
+		want += part * room[run.start / CHUNK_BLOCKS];
+		run.start += part;
+		run.len -= part;
+	}
+	return have * 100 >= want * percent;
+}
+
+/* Whether a run lies in one of the sorted packed runs. */
+static bool inside(const struct fl_runs *packed, struct fl_run run)
+{
+	size_t low = 0, high = packed->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (packed->at[middle].start <= run.start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && fl_run_end(run) <= fl_run_end(packed->at[low - 1]);
+}
+
+int keep_dense(const struct fl_map *map, struct units *units, const struct room *room,
+	       unsigned percent)
+{
+	size_t count = (size_t)(map->geo.blocks / CHUNK_BLOCKS + 1);
+	uint32_t *kept = fl_alloc(count, sizeof(*kept)), *whole = fl_alloc(count, sizeof(*whole));
+	int error = kept && whole ? 0 : FL_ENOMEM;
+
+	for (size_t i = 0; i < room->packed.count && !error; i++)
+		count_run(whole, room->packed.at[i]);
+	for (size_t i = 0; i < units->count && !error; i++) {
+		struct unit *unit = &units->at[i];
+		struct fl_run run = {unit->at, unit->blocks};
+
+		unit->keep = unit->pinned || (unit->whole && inside(&room->packed, run) &&
+					      lies_well(units, i, &map->geo));
+		if (unit->keep && !unit->pinned)
+			count_run(kept, run);
+	}
+	for (size_t i = 0; i < units->count && !error; i++) {
+		struct unit *unit = &units->at[i];
+		struct fl_run run = {unit->at, unit->blocks};
+
+		if (unit->keep && !unit->pinned)
+			unit->keep = dense(kept, whole, run, percent);
+	}
+	free(kept);
+	free(whole);
+	return error;
+}

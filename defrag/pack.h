@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where defrag wants the blocks to be: three packing policies over one set of steps. Pure.
+ */
+#ifndef DEFRAG_PACK_H
+#define DEFRAG_PACK_H
+
+#include <fraglab/plan.h>
+
+enum defrag_mode {
+	DEFRAG_FULL,  /* files whole, free space consolidated, files in path order where moved */
+	DEFRAG_FILES, /* files whole with the fewest blocks moved; free space as it comes */
+	DEFRAG_FREE,  /* free space consolidated; fragments stay as they are cut */
+};
+
+struct defrag_settings {
+	enum defrag_mode mode;
+	uint32_t threshold; /* leave files with at most this many fragments alone; 0 or 1: none */
+};
+
+/*
+ * Fills target (zero-initialised) with the files that shall move. An empty target means that
+ * the image is as good as this mode makes it. O(n log n) in files and runs. FL_ENOMEM.
+ * A file for which there is no run long enough is cut into as few as there is room for (full),
+ * or stays (files).
+ */
+int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
+		  struct fl_target *target, struct fl_diag *diag) FL_CHECKED;
+
+#endif

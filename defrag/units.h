@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to defrag: what is moved or kept as a whole. In full and files mode a unit is a
+ * file with its mapping tree, in free mode a fragment.
+ */
+#ifndef DEFRAG_UNITS_H
+#define DEFRAG_UNITS_H
+
+#include "defrag/pack.h"
+
+struct unit {
+	uint32_t file;	 /* index into map->files */
+	uint32_t tree;	 /* mapping-tree blocks placed just before the data (whole files only) */
+	uint64_t blocks; /* data blocks */
+	fl_pblk at;	 /* where the data begins now */
+	bool whole;	 /* the data is one run now */
+	bool pinned;	 /* stays whatever happens: below the threshold */
+	bool keep;	 /* this attempt leaves it where it is */
+	bool placed;	 /* to is set */
+	bool split;	 /* no run was long enough: pieces hold its places instead */
+	fl_pblk to;	 /* where tree and data shall begin */
+	size_t first_piece, piece_count; /* into units->pieces */
+};
+
+struct units {
+	FL_ARRAY(struct unit);	  /* in path order, fragments of a file in logical order */
+	struct fl_runs pieces;	  /* places of split units */
+	struct fl_runs slots;	  /* fl_map_slots */
+	struct fl_runs by_length; /* slots, longest first */
+	uint64_t slot_blocks;	  /* their sum */
+};
+
+int units_collect(const struct fl_map *map, const struct defrag_settings *settings,
+		  struct units *units) FL_CHECKED;
+void units_free(struct units *units);
+
+/* Blocks a unit takes when it is one run. */
+static inline uint64_t unit_size(const struct unit *unit)
+{
+	return unit->tree + unit->blocks;
+}
+
+#endif
