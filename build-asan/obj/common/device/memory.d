@@ -1,7 +1,0 @@
-build-asan/obj/common/device/memory.o: common/device/memory.c \
- common/device/device_private.h include/fraglab/device.h \
- include/fraglab/error.h include/fraglab/types.h
-common/device/device_private.h:
-include/fraglab/device.h:
-include/fraglab/error.h:
-include/fraglab/types.h:

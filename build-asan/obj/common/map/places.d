@@ -1,8 +1,0 @@
-build-asan/obj/common/map/places.o: common/map/places.c \
- include/fraglab/map.h include/fraglab/geometry.h include/fraglab/types.h \
- include/fraglab/util.h include/fraglab/error.h
-include/fraglab/map.h:
-include/fraglab/geometry.h:
-include/fraglab/types.h:
-include/fraglab/util.h:
-include/fraglab/error.h:
