@@ -182,8 +182,8 @@ int frag_temporaries_run(struct frag_temporaries *t, uint64_t until)
 				      ? (size_t)fl_rng_below(&t->rng, t->map->files.count)
 				      : 0;
 		fl_ino ino = t->map->files.count ? t->map->files.at[like].ino : 1;
-		int err = frag_temporaries_add(t, now, fl_alloc_goal_of_inode(t->alloc, ino, false),
-					       blocks);
+		fl_pblk goal = fl_alloc_goal_of_inode(t->alloc, ino, false);
+		int err = write_one(t, now, hint_of(blocks), goal, blocks);
 
 		if (err)
 			return err;

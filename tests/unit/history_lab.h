@@ -15,7 +15,8 @@ struct lab_disk {
 	uint64_t blocks;
 	uint32_t block_bytes;
 	uint32_t per_group;
-	uint32_t percent_full; /* 100: not one block is left */
+	uint32_t percent_full; /* 100: not one block is left but the spare ones */
+	uint64_t spare_blocks; /* never filled */
 	bool indirect;
 	bool scattered; /* every file in single blocks, so that it has a mapping tree */
 	uint64_t seed;
@@ -155,7 +156,8 @@ static inline int lab_map(const struct lab_disk *disk, struct fl_map **map)
 		.huge_file = true,
 	};
 	struct lab_builder b = {0};
-	uint64_t limit = disk->blocks * disk->percent_full / 100;
+	uint64_t limit =
+		fl_min(disk->blocks * disk->percent_full / 100, disk->blocks - disk->spare_blocks);
 	int err;
 
 	geo.groups = (uint32_t)fl_div_up(geo.blocks - geo.first_data_block, disk->per_group);
@@ -170,7 +172,7 @@ static inline int lab_map(const struct lab_disk *disk, struct fl_map **map)
 
 		if (disk->most_blocks)
 			blocks = fl_min(blocks, disk->most_blocks);
-		if (disk->percent_full < 100)
+		if (limit < disk->blocks)
 			blocks = fl_min(blocks, limit - b.at);
 		err = lab_file(&b, disk, blocks);
 	}
