@@ -112,6 +112,8 @@ static int run_batch(struct mover *mover, size_t index)
 	if (!error)
 		error = fl_layout_step(mover->layout, mover->plan, index, &mover->claimed,
 				       &mover->released, mover->diag);
+	if (!error)
+		error = move_vacated_claim(mover->vacated, &mover->claimed);
 	if (error)
 		return error;
 	error = prepare(mover, batch);
@@ -130,7 +132,7 @@ static int run_batch(struct mover *mover, size_t index)
 	/* Reaches the disk with the next batch's claims, or before the unfence. */
 	move_groups_mark(mover->groups, &mover->released, false);
 	count(mover, batch);
-	return move_vacated_step(mover->vacated, &mover->claimed, &mover->released);
+	return move_vacated_release(mover->vacated, &mover->released);
 }
 
 static int finish(struct mover *mover)

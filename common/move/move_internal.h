@@ -42,9 +42,10 @@ struct move_vacated;
 int move_vacated_new(struct fl_fs *fs, const struct fl_plan *plan,
 		     struct move_vacated **vacated) FL_CHECKED;
 void move_vacated_free(struct move_vacated *vacated);
-/* A batch has taken these blocks, and left those; they must be unreachable on disk. */
-int move_vacated_step(struct move_vacated *vacated, const struct fl_runs *claimed,
-		      const struct fl_runs *released) FL_CHECKED;
+/* These blocks are about to be written: they must not be cleared any more. */
+int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claimed) FL_CHECKED;
+/* Files have left these blocks, which are unreachable on disk. */
+int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *released) FL_CHECKED;
 /* Clears what is vacated and not to be overwritten once that is much; all of it when `all`. */
 int move_vacated_clear(struct move_vacated *vacated, bool all, struct fl_diag *diag) FL_CHECKED;
 

@@ -65,17 +65,24 @@ void move_vacated_free(struct move_vacated *vacated)
 	free(vacated);
 }
 
-int move_vacated_step(struct move_vacated *vacated, const struct fl_runs *claimed,
-		      const struct fl_runs *released)
+int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claimed)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < claimed->count && !error; i++) {
-		error = fl_blockset_remove(vacated->set, claimed->at[i].start, claimed->at[i].len);
+		struct fl_run run = claimed->at[i];
+
+		error = fl_blockset_remove(vacated->set, run.start, run.len);
 		if (!error)
-			error = fl_blockset_remove(vacated->future, claimed->at[i].start,
-						   claimed->at[i].len);
+			error = fl_blockset_remove(vacated->future, run.start, run.len);
 	}
+	return error;
+}
+
+int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *released)
+{
+	int error = 0;
+
 	for (size_t i = 0; i < released->count && !error; i++)
 		error = fl_blockset_add(vacated->set, released->at[i].start, released->at[i].len);
 	return error;
