@@ -97,6 +97,16 @@ static int compare_ranks(const void *a, const void *b)
 					 : fl_compare(left->file, right->file);
 }
 
+/* An xattr block goes with its first owner. */
+static uint32_t rank_of(const struct fl_map *map, const struct fl_file *file)
+{
+	size_t owner;
+
+	if (file->kind == FL_KIND_XATTR && fl_map_find(map, file->ino, &owner))
+		return map->files.at[owner].path_rank;
+	return file->path_rank;
+}
+
 int units_collect(const struct fl_map *map, const struct defrag_settings *settings,
 		  struct units *units)
 {
@@ -106,8 +116,8 @@ int units_collect(const struct fl_map *map, const struct defrag_settings *settin
 
 	for (uint32_t f = 0; f < map->files.count && !error; f++)
 		if (fl_file_movable(&map->files.at[f]) && map->files.at[f].extent_count)
-			error = fl_array_push(&order,
-					      ((struct ranked){map->files.at[f].path_rank, f}));
+			error = fl_array_push(
+				&order, ((struct ranked){rank_of(map, &map->files.at[f]), f}));
 	if (order.count)
 		qsort(order.at, order.count, sizeof(*order.at), compare_ranks);
 	for (size_t i = 0; i < order.count && !error; i++)

@@ -32,7 +32,7 @@ void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_l
 		uint64_t fragments, forced;
 
 		if (!fl_file_movable(file))
-			sum.pinned[file->pin]++;
+			sum.pinned[file->pin] += file->kind != FL_KIND_XATTR;
 		if (!fl_file_counted(file))
 			continue;
 		fragments = fl_fragments(map->extents.at + file->first_extent, file->extent_count);

@@ -30,11 +30,17 @@ void fl_map_free(struct fl_map *map)
 	fl_array_free(&map->extents);
 	fl_array_free(&map->trees);
 	fl_array_free(&map->fixed);
-	fl_array_free(&map->xattrs);
+	fl_array_free(&map->owners);
 	fl_array_free(&map->free);
 	fl_array_free(&map->names);
 	fl_array_free(&map->texts);
 	free(map);
+}
+
+/* How a file is called in messages, by its ino. */
+static const char *name_format(const struct fl_file *file)
+{
+	return file->kind == FL_KIND_XATTR ? "the xattr block of inode %u" : "inode %u";
 }
 
 /* What owns a block, for messages. */
@@ -44,11 +50,6 @@ static void describe_owner(const struct fl_map *map, fl_pblk block, size_t files
 	for (size_t i = 0; i < map->fixed.count; i++)
 		if (block - map->fixed.at[i].start < map->fixed.at[i].len) {
 			snprintf(text, size, "filesystem metadata");
-			return;
-		}
-	for (size_t i = 0; i < map->xattrs.count; i++)
-		if (block - map->xattrs.at[i].start < map->xattrs.at[i].len) {
-			snprintf(text, size, "an extended attribute block");
 			return;
 		}
 	for (size_t f = 0; f < files; f++) {
@@ -63,7 +64,7 @@ static void describe_owner(const struct fl_map *map, fl_pblk block, size_t files
 		for (size_t i = 0; i < file->tree_count && !mine; i++)
 			mine = map->trees.at[file->first_tree + i] == block;
 		if (mine) {
-			snprintf(text, size, "inode %u", file->ino);
+			snprintf(text, size, name_format(file), file->ino);
 			return;
 		}
 	}
@@ -117,7 +118,7 @@ static int claim_file(struct claims *claims, const struct fl_file *file)
 	uint64_t blocks = 0;
 	int error;
 
-	snprintf(claims->what, sizeof(claims->what), "inode %u", file->ino);
+	snprintf(claims->what, sizeof(claims->what), name_format(file), file->ino);
 	for (size_t i = 0; i < file->extent_count; i++) {
 		error = claim(claims, extents[i].pblk, extents[i].len);
 		if (error)
@@ -162,6 +163,14 @@ static int derive_free(struct fl_map *map, const struct fl_blockset *owned)
 	return 0;
 }
 
+/* Inodes by ino, then xattr blocks by ino. */
+static bool in_order(const struct fl_file *a, const struct fl_file *b)
+{
+	bool a_xattr = a->kind == FL_KIND_XATTR, b_xattr = b->kind == FL_KIND_XATTR;
+
+	return a_xattr == b_xattr ? a->ino < b->ino : b_xattr;
+}
+
 int fl_map_finish(struct fl_map *map, struct fl_diag *diag)
 {
 	struct claims claims = {.map = map, .diag = diag};
@@ -170,19 +179,18 @@ int fl_map_finish(struct fl_map *map, struct fl_diag *diag)
 	if (error)
 		return error;
 	fl_runs_normalize(&map->fixed);
-	fl_runs_normalize(&map->xattrs);
 	error = claim_runs(&claims, "filesystem metadata", map->fixed.at, map->fixed.count);
-	if (!error)
-		error = claim_runs(&claims, "an extended attribute block", map->xattrs.at,
-				   map->xattrs.count);
 	for (; claims.files < map->files.count && !error; claims.files++) {
 		const struct fl_file *file = &map->files.at[claims.files];
 
-		if (claims.files && file->ino <= file[-1].ino)
+		if (claims.files && !in_order(&file[-1], file))
 			error = fl_fail(diag, FL_EINVAL, "files are not sorted by inode");
 		else
 			error = claim_file(&claims, file);
 	}
+	for (map->inode_count = map->files.count; map->inode_count; map->inode_count--)
+		if (map->files.at[map->inode_count - 1].kind != FL_KIND_XATTR)
+			break;
 	if (!error)
 		error = derive_free(map, claims.owned);
 	fl_blockset_free(claims.owned);
@@ -191,7 +199,8 @@ int fl_map_finish(struct fl_map *map, struct fl_diag *diag)
 
 bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file)
 {
-	size_t low = 0, high = map->files.count;
+	/* Before fl_map_finish the xattr blocks are not in yet. */
+	size_t low = 0, high = map->inode_count ? map->inode_count : map->files.count, end = high;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -201,7 +210,7 @@ bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file)
 		else
 			high = middle;
 	}
-	if (low == map->files.count || map->files.at[low].ino != ino)
+	if (low == end || map->files.at[low].ino != ino)
 		return false;
 	*file = low;
 	return true;

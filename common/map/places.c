@@ -74,9 +74,6 @@ int fl_map_slots(const struct fl_map *map, struct fl_runs *slots)
 	for (size_t i = 0; i < map->fixed.count; i++)
 		if (fl_array_push(&stay, map->fixed.at[i]))
 			goto out;
-	for (size_t i = 0; i < map->xattrs.count; i++)
-		if (fl_array_push(&stay, map->xattrs.at[i]))
-			goto out;
 	if (push_pinned(map, &stay))
 		goto out;
 	fl_runs_normalize(&stay);

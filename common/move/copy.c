@@ -42,11 +42,15 @@ static int compare_to(const void *a, const void *b)
 	return fl_compare(left->to, right->to);
 }
 
-static int collect(struct copier *copier, const struct fl_plan *plan, const struct fl_batch *batch)
+static int collect(struct copier *copier, const struct fl_map *map, const struct fl_plan *plan,
+		   const struct fl_batch *batch)
 {
 	for (size_t s = 0; s < batch->switch_count; s++) {
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + s];
 
+		/* An xattr block is written anew: its checksum covers its place. */
+		if (map->files.at[item->file].kind == FL_KIND_XATTR)
+			continue;
 		for (uint32_t m = 0; m < item->move_count; m++) {
 			const struct fl_move *move = &plan->moves.at[item->first_move + m];
 			struct part part = {.from = move->from, .to = move->to};
@@ -201,8 +205,9 @@ static int copy_all(struct copier *copier, bool verify)
 	return error;
 }
 
-int move_copy(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_batch *batch,
-	      const struct fl_move_options *options, struct fl_diag *diag)
+int move_copy(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+	      const struct fl_batch *batch, const struct fl_move_options *options,
+	      struct fl_diag *diag)
 {
 	struct copier copier = {.device = fl_fs_device(fs),
 				.block_bytes = fl_fs_geometry(fs)->block_bytes,
@@ -219,7 +224,7 @@ int move_copy(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_batc
 		if (!copier.check)
 			goto out;
 	}
-	error = collect(&copier, plan, batch);
+	error = collect(&copier, map, plan, batch);
 	if (!error)
 		error = copy_all(&copier, options->verify);
 out:

@@ -47,11 +47,13 @@ static int remember_trees(struct mover *mover, const struct fl_batch *batch)
 
 static int copy(struct mover *mover, const struct fl_batch *batch)
 {
-	int error = move_copy(mover->fs, mover->plan, batch, mover->options, mover->diag);
+	int error =
+		move_copy(mover->fs, mover->map, mover->plan, batch, mover->options, mover->diag);
 
 	/* What earlier batches have vacated may be all the room that the host needs. */
 	if (error == FL_EHOSTFULL && !move_vacated_clear(mover->vacated, true, mover->diag))
-		error = move_copy(mover->fs, mover->plan, batch, mover->options, mover->diag);
+		error = move_copy(mover->fs, mover->map, mover->plan, batch, mover->options,
+				  mover->diag);
 	return error;
 }
 
@@ -123,8 +125,8 @@ static int run_batch(struct mover *mover, size_t index)
 	if (!error)
 		error = move_vacated_clear(mover->vacated, false, mover->diag);
 	if (!error)
-		error = move_switch(mover->fs, mover->map, mover->plan, batch, &mover->roots,
-				    mover->tree_before.at, mover->diag);
+		error = move_switch(mover->fs, mover->map, mover->plan, batch, mover->layout,
+				    &mover->roots, mover->tree_before.at, mover->diag);
 	if (!error)
 		error = flush(mover);
 	if (error)

@@ -31,8 +31,9 @@ int move_groups_write(struct move_groups *groups, struct fl_diag *diag) FL_CHECK
  * Copies all data of a batch. Reads in physical order, gathers up to buffer_bytes, writes in
  * physical order. Zero blocks are not written where the destination is a hole.
  */
-int move_copy(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_batch *batch,
-	      const struct fl_move_options *options, struct fl_diag *diag) FL_CHECKED;
+int move_copy(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+	      const struct fl_batch *batch, const struct fl_move_options *options,
+	      struct fl_diag *diag) FL_CHECKED;
 
 /* --- vacate.c: blocks that files have left --- */
 
@@ -76,9 +77,13 @@ struct move_switches {
 int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		     const struct fl_batch *batch, const struct fl_layout *layout,
 		     struct move_switches *roots, struct fl_diag *diag) FL_CHECKED;
-/* Writes every inode of the batch. tree_before[i] is the number of tree blocks it had. */
+/*
+ * Writes every inode of the batch, and the owners of xattr blocks. tree_before[i] is the number of
+ * tree blocks that the i-th had.
+ */
 int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
-		const struct fl_batch *batch, const struct move_switches *roots,
-		const size_t *tree_before, struct fl_diag *diag) FL_CHECKED;
+		const struct fl_batch *batch, const struct fl_layout *layout,
+		const struct move_switches *roots, const size_t *tree_before,
+		struct fl_diag *diag) FL_CHECKED;
 
 #endif

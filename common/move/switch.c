@@ -25,6 +25,40 @@ static struct ext2_inode *new_inode(ext2_filsys fs)
 								: size);
 }
 
+/* Writes an xattr block at its new place, where its checksum must be another. */
+static int write_xattr(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_switch *item,
+		       fl_ino owner, struct fl_diag *diag)
+{
+	const struct fl_move *move = &plan->moves.at[item->first_move];
+	ext2_filsys ext2 = fl_fs_ext2(fs);
+	void *buffer = malloc(ext2->blocksize);
+	errcode_t code;
+
+	if (!buffer)
+		return FL_ENOMEM;
+	code = ext2fs_read_ext_attr3(ext2, move->from, buffer, owner);
+	if (!code)
+		code = ext2fs_write_ext_attr3(ext2, move->to, buffer, owner);
+	free(buffer);
+	return code ? move_fail(fs, code, diag, "moving the xattr block of inode %u", owner) : 0;
+}
+
+static int build_root(struct fl_fs *fs, const struct fl_file *file,
+		      const struct fl_mapping_view *mapping, struct ext2_inode *inode,
+		      struct move_root *root, struct fl_diag *diag)
+{
+	int error = read_inode(fs, file->ino, inode, diag);
+
+	if (error)
+		return error;
+	error = file->mapping == FL_MAPPING_EXTENTS
+			? move_build_extents(fs, file->ino, mapping, inode, root)
+			: move_build_indirect(fs, mapping, root);
+	return error ? fl_fail(diag, error, "building the block map of inode %u: %s", file->ino,
+			       fl_error_text(error))
+		     : 0;
+}
+
 int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		     const struct fl_batch *batch, const struct fl_layout *layout,
 		     struct move_switches *roots, struct fl_diag *diag)
@@ -38,20 +72,13 @@ int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + i];
 		const struct fl_file *file = &map->files.at[item->file];
 		struct fl_mapping_view mapping = fl_layout_file(layout, item->file);
-		struct move_root root;
+		struct move_root root = {{0}};
 
-		error = read_inode(fs, file->ino, inode, diag);
-		if (error)
-			break;
-		error = file->mapping == FL_MAPPING_EXTENTS
-				? move_build_extents(fs, file->ino, &mapping, inode, &root)
-				: move_build_indirect(fs, &mapping, &root);
-		if (error) {
-			error = fl_fail(diag, error, "building the block map of inode %u: %s",
-					file->ino, fl_error_text(error));
-			break;
-		}
-		error = fl_array_push(roots, root);
+		error = file->kind == FL_KIND_XATTR
+				? write_xattr(fs, plan, item, file->ino, diag)
+				: build_root(fs, file, &mapping, inode, &root, diag);
+		if (!error)
+			error = fl_array_push(roots, root);
 	}
 	free(inode);
 	return error;
@@ -68,29 +95,65 @@ static errcode_t adjust_i_blocks(ext2_filsys fs, struct ext2_inode *inode, size_
 	return 0;
 }
 
-int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
-		const struct fl_batch *batch, const struct move_switches *roots,
-		const size_t *tree_before, struct fl_diag *diag)
+static int write_inode(struct fl_fs *fs, fl_ino ino, struct ext2_inode *inode, struct fl_diag *diag)
 {
 	ext2_filsys ext2 = fl_fs_ext2(fs);
-	struct ext2_inode *inode = new_inode(ext2);
+	errcode_t error =
+		ext2fs_write_inode_full(ext2, ino, inode, (int)EXT2_INODE_SIZE(ext2->super));
+
+	return error ? move_fail(fs, error, diag, "writing inode %u", ino) : 0;
+}
+
+static int switch_mapping(struct fl_fs *fs, fl_ino ino, const struct move_root *root,
+			  size_t tree_before, size_t tree_after, struct ext2_inode *inode,
+			  struct fl_diag *diag)
+{
+	int error = read_inode(fs, ino, inode, diag);
+	errcode_t failed;
+
+	if (error)
+		return error;
+	memcpy(inode->i_block, root->i_block, sizeof(inode->i_block));
+	failed = adjust_i_blocks(fl_fs_ext2(fs), inode, tree_before, tree_after);
+	return failed ? move_fail(fs, failed, diag, "counting the blocks of inode %u", ino)
+		      : write_inode(fs, ino, inode, diag);
+}
+
+/* Each owner is switched for itself: whichever block it names holds the same attributes. */
+static int switch_xattr(struct fl_fs *fs, const struct fl_map *map, const struct fl_file *file,
+			fl_pblk block, struct ext2_inode *inode, struct fl_diag *diag)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < file->owner_count && !error; i++) {
+		fl_ino owner = map->owners.at[file->first_owner + i];
+
+		error = read_inode(fs, owner, inode, diag);
+		if (error)
+			break;
+		ext2fs_file_acl_block_set(fl_fs_ext2(fs), inode, block);
+		error = write_inode(fs, owner, inode, diag);
+	}
+	return error;
+}
+
+int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		const struct fl_batch *batch, const struct fl_layout *layout,
+		const struct move_switches *roots, const size_t *tree_before, struct fl_diag *diag)
+{
+	struct ext2_inode *inode = new_inode(fl_fs_ext2(fs));
 	int error = inode ? 0 : FL_ENOMEM;
 
 	for (size_t i = 0; i < batch->switch_count && !error; i++) {
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + i];
-		fl_ino ino = map->files.at[item->file].ino;
-		errcode_t failed;
+		const struct fl_file *file = &map->files.at[item->file];
 
-		error = read_inode(fs, ino, inode, diag);
-		if (error)
-			break;
-		memcpy(inode->i_block, roots->at[i].i_block, sizeof(inode->i_block));
-		failed = adjust_i_blocks(ext2, inode, tree_before[i], item->tree_count);
-		if (!failed)
-			failed = ext2fs_write_inode_full(ext2, ino, inode,
-							 (int)EXT2_INODE_SIZE(ext2->super));
-		if (failed)
-			error = move_fail(fs, failed, diag, "writing inode %u", ino);
+		error = file->kind == FL_KIND_XATTR
+				? switch_xattr(fs, map, file,
+					       fl_layout_file(layout, item->file).extents->pblk,
+					       inode, diag)
+				: switch_mapping(fs, file->ino, &roots->at[i], tree_before[i],
+						 item->tree_count, inode, diag);
 	}
 	free(inode);
 	return error;

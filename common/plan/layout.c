@@ -305,11 +305,14 @@ int fl_layout_step(struct fl_layout *layout, const struct fl_plan *plan, size_t 
 	return error;
 }
 
-static int copy_names(const struct fl_map *from, struct fl_map *to)
+static int copy_names_and_owners(const struct fl_map *from, struct fl_map *to)
 {
 	if (fl_array_reserve(&to->names, from->names.count) ||
 	    fl_array_reserve(&to->texts, from->texts.count))
 		return FL_ENOMEM;
+	for (size_t i = 0; i < from->owners.count; i++)
+		if (fl_array_push(&to->owners, from->owners.at[i]))
+			return FL_ENOMEM;
 	if (from->names.count)
 		memcpy(to->names.at, from->names.at, from->names.count * sizeof(*to->names.at));
 	if (from->texts.count)
@@ -354,11 +357,9 @@ int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct
 
 	if (error)
 		return error;
-	error = copy_names(from, to);
+	error = copy_names_and_owners(from, to);
 	if (!error)
 		error = copy_runs(&from->fixed, &to->fixed);
-	if (!error)
-		error = copy_runs(&from->xattrs, &to->xattrs);
 	for (uint32_t f = 0; f < from->files.count && !error; f++)
 		error = copy_file(layout, f, to);
 	if (!error)

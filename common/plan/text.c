@@ -40,7 +40,8 @@ int fl_plan_print(const struct fl_map *map, const struct fl_plan *plan, char **t
 		for (size_t s = 0; s < batch->switch_count; s++) {
 			const struct fl_switch *item = &plan->switches.at[batch->first_switch + s];
 
-			fprintf(out, "switch %u", map->files.at[item->file].ino);
+			fprintf(out, "%s %u", item->file < map->inode_count ? "switch" : "xattr",
+				map->files.at[item->file].ino);
 			print_tree(out, plan->trees.at + item->first_tree, item->tree_count);
 			fputc('\n', out);
 			for (uint32_t m = 0; m < item->move_count; m++) {
@@ -95,7 +96,7 @@ static int parse_batch(struct parser *parser)
 	return *parser->rest ? FL_ESYNTAX : fl_array_push(&parser->plan->batches, batch);
 }
 
-static int parse_switch(struct parser *parser)
+static int parse_item(struct parser *parser, bool (*find)(const struct fl_map *, fl_ino, size_t *))
 {
 	struct fl_plan *plan = parser->plan;
 	struct fl_switch item = {.first_move = plan->moves.count, .first_tree = plan->trees.count};
@@ -104,7 +105,7 @@ static int parse_switch(struct parser *parser)
 	size_t file;
 
 	if (!plan->batches.count || !take_number(parser, UINT32_MAX, &ino) ||
-	    !fl_map_find(parser->map, (fl_ino)ino, &file))
+	    !find(parser->map, (fl_ino)ino, &file))
 		return FL_ESYNTAX;
 	item.file = (uint32_t)file;
 	while (take_number(parser, parser->map->geo.blocks - 1, &start)) {
@@ -125,6 +126,24 @@ static int parse_switch(struct parser *parser)
 	batch->switch_count++;
 	batch->blocks += item.tree_count;
 	return fl_array_push(&plan->switches, item);
+}
+
+static int parse_switch(struct parser *parser)
+{
+	return parse_item(parser, fl_map_find);
+}
+
+static bool find_xattr(const struct fl_map *map, fl_ino owner, size_t *file)
+{
+	for (*file = map->inode_count; *file < map->files.count; ++*file)
+		if (map->files.at[*file].ino == owner)
+			return true;
+	return false;
+}
+
+static int parse_xattr(struct parser *parser)
+{
+	return parse_item(parser, find_xattr);
 }
 
 static int parse_move(struct parser *parser)
@@ -154,7 +173,10 @@ static int parse_line(struct parser *parser, char *line)
 	static const struct {
 		const char *word;
 		int (*parse)(struct parser *parser);
-	} lines[] = {{"batch", parse_batch}, {"switch", parse_switch}, {"move", parse_move}};
+	} lines[] = {{"batch", parse_batch},
+		     {"switch", parse_switch},
+		     {"xattr", parse_xattr},
+		     {"move", parse_move}};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		size_t len = strlen(lines[i].word);

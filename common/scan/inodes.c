@@ -158,6 +158,7 @@ static int note_xattr(struct scan *scan, const struct subject *subject, bool *ha
 	struct xattr_use use = {
 		.block = ext2fs_file_acl_block(scan->ext2, subject->inode),
 		.ino = subject->ino,
+		.immutable = subject->inode->i_flags & EXT2_IMMUTABLE_FL,
 	};
 
 	*has_xattr = use.block != 0;

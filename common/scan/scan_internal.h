@@ -28,6 +28,7 @@ struct directory {
 struct xattr_use {
 	fl_pblk block;
 	fl_ino ino;
+	bool immutable;
 };
 
 /* What the pins need to know of an inode and the map does not keep; one a map->files entry. */
@@ -51,6 +52,7 @@ struct scan {
 	FL_ARRAY(struct directory) directories;
 	FL_ARRAY(struct xattr_use) xattr_uses;
 	FL_ARRAY(struct trait) traits;
+	FL_ARRAY(struct fl_file) xattr_files;
 };
 
 /* The inode at hand. */
@@ -94,7 +96,7 @@ int fl_scan_indirect_mapped(struct scan *scan, struct subject *subject);
 /* inodes.c: fills files, extents, trees, directories, xattr_uses. */
 int fl_scan_inodes(struct scan *scan);
 
-/* xattrs.c: reads each xattr block once; fills map->xattrs. */
+/* xattrs.c: reads each xattr block once and adds it to the files. After the pins. */
 int fl_scan_xattrs(struct scan *scan);
 
 /* names.c: reads every directory; fills map->names, texts, and each file's name and rank. */

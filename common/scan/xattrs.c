@@ -19,7 +19,6 @@ static int compare_uses(const void *a, const void *b)
 static int check_block(struct scan *scan, const struct xattr_use *use, size_t users, void *buffer)
 {
 	const struct ext2_ext_attr_header *header = buffer;
-	struct fl_run run = {use->block, 1};
 	errcode_t code = ext2fs_read_ext_attr3(scan->ext2, use->block, buffer, use->ino);
 
 	if (code)
@@ -31,7 +30,69 @@ static int check_block(struct scan *scan, const struct xattr_use *use, size_t us
 			       "inode %u: xattr block %" PRIu64
 			       " says it has %u users and %u blocks, but has %zu and 1" RUN_E2FSCK,
 			       use->ino, use->block, header->h_refcount, header->h_blocks, users);
-	return fl_array_push(&scan->map->xattrs, run);
+	return 0;
+}
+
+/* It stays when one of its owners does. */
+static enum fl_pin pin_of(const struct fl_map *map, const struct xattr_use *uses, size_t users)
+{
+	for (size_t i = 0; i < users; i++) {
+		size_t file;
+
+		if (uses[i].immutable)
+			return FL_PIN_IMMUTABLE;
+		if (fl_map_find(map, uses[i].ino, &file) && map->files.at[file].pin)
+			return map->files.at[file].pin;
+	}
+	return FL_PIN_NONE;
+}
+
+static int add_block(struct scan *scan, const struct xattr_use *uses, size_t users)
+{
+	struct fl_map *map = scan->map;
+	struct fl_extent extent = {.pblk = uses->block, .len = 1};
+	struct fl_file file = {
+		.ino = uses->ino,
+		.kind = FL_KIND_XATTR,
+		.mapping = FL_MAPPING_EXTENTS,
+		.pin = (uint8_t)pin_of(map, uses, users),
+		.name = FL_NO_NAME,
+		.path_rank = FL_NO_NAME,
+		.size_bytes = map->geo.block_bytes,
+		.blocks = 1,
+		.first_extent = map->extents.count,
+		.extent_count = 1,
+		.first_tree = map->trees.count,
+		.first_owner = map->owners.count,
+		.owner_count = users,
+	};
+
+	for (size_t i = 0; i < users; i++)
+		if (fl_array_push(&map->owners, uses[i].ino))
+			return FL_ENOMEM;
+	if (fl_array_push(&map->extents, extent))
+		return FL_ENOMEM;
+	return fl_array_push(&scan->xattr_files, file);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct fl_file *left = a, *right = b;
+
+	return fl_compare(left->ino, right->ino);
+}
+
+/* Behind the inodes, by first owner: an order that moving does not change. */
+static int append_files(struct scan *scan)
+{
+	int error = 0;
+
+	if (scan->xattr_files.count)
+		qsort(scan->xattr_files.at, scan->xattr_files.count, sizeof(struct fl_file),
+		      compare_files);
+	for (size_t i = 0; i < scan->xattr_files.count && !error; i++)
+		error = fl_array_push(&scan->map->files, scan->xattr_files.at[i]);
+	return error;
 }
 
 int fl_scan_xattrs(struct scan *scan)
@@ -51,7 +112,11 @@ int fl_scan_xattrs(struct scan *scan)
 		for (users = 1; i + users < count && uses[i + users].block == uses[i].block;)
 			users++;
 		error = check_block(scan, &uses[i], users, buffer);
+		if (!error)
+			error = add_block(scan, &uses[i], users);
 	}
+	if (!error)
+		error = append_files(scan);
 	free(buffer);
 	return error;
 }

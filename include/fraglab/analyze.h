@@ -74,7 +74,7 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 
 /* One metric that is not as expected. */
 struct fl_deviation {
-	char name[72]; /* "files.fragments", "read-all.seek_distance[17]" */
+	char name[72];		      /* "files.fragments", "read-all.seek_distance[17]" */
 	char expected[32], found[32]; /* the two values as text */
 };
 

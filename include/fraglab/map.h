@@ -5,8 +5,7 @@
  *
  * Ownership of the whole: free with fl_map_free. Arrays are sorted as stated and
  * never overlap. Every block of first_data_block .. blocks-1 (and block 0) is in
- * exactly one of: a file's data, a file's mapping tree, an xattr block, fixed
- * metadata, free.
+ * exactly one of: a file's data, a file's mapping tree, fixed metadata, free.
  */
 #ifndef FRAGLAB_MAP_H
 #define FRAGLAB_MAP_H
@@ -22,6 +21,11 @@ enum fl_kind {
 	FL_KIND_RESIZE,	    /* inode 7: reserved descriptor blocks */
 	FL_KIND_BAD_BLOCKS, /* inode 1 */
 	FL_KIND_HIDDEN,	    /* quota, boot loader, orphan file, EA inodes */
+	/*
+	 * A block of extended attributes, which one or more inodes share. Not an inode, but moved
+	 * as if it were a file of one block; it has no name, and its `ino` is its first owner.
+	 */
+	FL_KIND_XATTR,
 };
 
 enum fl_mapping {
@@ -53,7 +57,7 @@ struct fl_name {
 	uint32_t text;	 /* offset of the NUL-terminated name in map->texts */
 };
 
-/* An inode that owns data blocks, sorted by ino in map->files. */
+/* An inode that owns data blocks, or a block of extended attributes. */
 struct fl_file {
 	fl_ino ino;
 	uint8_t kind;	 /* enum fl_kind */
@@ -69,6 +73,8 @@ struct fl_file {
 	size_t extent_count;
 	size_t first_tree; /* map->trees[first_tree ..], preorder (a node before what it maps) */
 	size_t tree_count;
+	size_t first_owner; /* FL_KIND_XATTR: map->owners[first_owner ..], by ino */
+	size_t owner_count;
 };
 
 /* Arrays of runs: zero-initialise, free with fl_array_free. */
@@ -83,11 +89,12 @@ struct fl_extents {
 
 struct fl_map {
 	struct fl_geometry geo;
-	FL_ARRAY(struct fl_file) files; /* by ino */
+	FL_ARRAY(struct fl_file) files; /* inodes by ino, then FL_KIND_XATTR by ino */
+	size_t inode_count;		/* how many of them are inodes; set by fl_map_finish */
+	FL_ARRAY(fl_ino) owners;	/* of xattr blocks */
 	struct fl_extents extents;
 	FL_ARRAY(fl_pblk) trees; /* mapping-tree blocks, one entry a block */
 	struct fl_runs fixed;	 /* metadata at fixed places, by start, maximal runs */
-	struct fl_runs xattrs;	 /* xattr blocks (pinned), by start, maximal runs */
 	struct fl_runs free;	 /* free blocks, by start, maximal runs */
 	uint64_t free_blocks;	 /* the sum of free */
 	FL_ARRAY(struct fl_name) names;
@@ -100,8 +107,8 @@ int fl_map_new(const struct fl_geometry *geo, struct fl_map **map) FL_CHECKED;
 void fl_map_free(struct fl_map *map);
 /*
  * Call it once everything that is owned is in. Checks every rule above (order, no overlap, no
- * block owned twice, counts add up), makes fixed and xattrs sorted and maximal, and fills free
- * and free_blocks with what nobody owns. FL_EDAMAGED with the block and both owners in diag.
+ * block owned twice, counts add up), makes fixed sorted and maximal, counts the inodes, and fills
+ * free and free_blocks with what nobody owns. FL_EDAMAGED with the block and both owners in diag.
  * O(blocks / 64 + runs log runs).
  */
 int fl_map_finish(struct fl_map *map, struct fl_diag *diag) FL_CHECKED;
@@ -113,7 +120,7 @@ int fl_map_finish(struct fl_map *map, struct fl_diag *diag) FL_CHECKED;
  */
 const char *fl_map_path(const struct fl_map *map, uint32_t name, bool escape, char *buffer,
 			size_t buffer_bytes);
-/* Index of the file with this ino. False: none. O(log files). */
+/* Index of the inode with this number. False: it owns no data blocks. O(log files). */
 bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file);
 /* True when planners may move it. */
 static inline bool fl_file_movable(const struct fl_file *file)
@@ -146,8 +153,8 @@ int fl_map_places(const struct fl_map *map, struct fl_places *places) FL_CHECKED
 void fl_runs_normalize(struct fl_runs *runs);
 
 /*
- * Slots: the maximal runs of blocks that hold nothing that must stay (fixed metadata, xattr
- * blocks, pinned files). Movable files and free blocks lie in slots only. By start.
+ * Slots: the maximal runs of blocks that hold nothing that must stay (fixed metadata, pinned
+ * files). Movable files and free blocks lie in slots only. By start.
  */
 int fl_map_slots(const struct fl_map *map, struct fl_runs *slots) FL_CHECKED;
 

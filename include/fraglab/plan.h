@@ -137,8 +137,9 @@ int fl_plan_predict(const struct fl_map *map, const struct fl_plan *plan, struct
 		    struct fl_diag *diag) FL_CHECKED;
 
 /*
- * Text, one item a line: "batch", "switch INO [TREE..]", "move LBLK LEN FROM TO [unwritten]",
- * TREE as START or START+LEN. Parsing what was printed gives an equal plan.
+ * Text, one item a line: "batch", "switch INO [TREE..]" or "xattr INO" (the xattr block whose first
+ * owner it is), "move LBLK LEN FROM TO [unwritten]", TREE as START or START+LEN. Parsing what was
+ * printed gives an equal plan.
  */
 int fl_plan_print(const struct fl_map *map, const struct fl_plan *plan, char **text) FL_CHECKED;
 int fl_plan_parse(const struct fl_map *map, const char *text, struct fl_plan **plan,

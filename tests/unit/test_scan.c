@@ -447,22 +447,26 @@ static void test_attribute_blocks(void **state)
 	struct bench *b = *state;
 
 	for (size_t i = 0; i < 2; i++) {
-		uint64_t blocks = 0;
-
 		make_attributes(b, arguments[i]);
 		check_image(b);
-		for (size_t k = 0; k < b->map->xattrs.count; k++)
-			blocks += b->map->xattrs.at[k].len;
-		assert_int_equal(blocks, 4);
+		assert_int_equal(b->map->files.count - b->map->inode_count, 4);
+		for (size_t k = b->map->inode_count; k < b->map->files.count; k++) {
+			const struct fl_file *file = &b->map->files.at[k];
+
+			assert_int_equal(file->kind, FL_KIND_XATTR);
+			assert_int_equal(file->blocks, 1);
+			assert_int_equal(file->owner_count, 1);
+			assert_int_equal(b->map->owners.at[file->first_owner], file->ino);
+		}
 		/* They are not data of the file. */
 		assert_int_equal(bench_file(b, "/f")->blocks, 1);
 		assert_int_equal(bench_file(b, "/f")->tree_count, 0);
 	}
 }
 
-static uint64_t first_xattr_byte(struct bench *b)
+static fl_pblk first_xattr_block(const struct bench *b)
 {
-	return b->map->xattrs.at[0].start * b->map->geo.block_bytes;
+	return b->map->extents.at[b->map->files.at[b->map->inode_count].first_extent].pblk;
 }
 
 /* One block for two inodes, as the kernel makes it: once in the map, but with the right count. */
@@ -475,7 +479,7 @@ static void test_shared_attribute_block(void **state)
 
 	make_attributes(b, "-t ext2 -b 1024 -I 128");
 	bench_scan_ok(b);
-	block = b->map->xattrs.at[0].start;
+	block = first_xattr_block(b);
 	bench_close(b);
 	snprintf(commands, sizeof(commands),
 		 "write h g\nset_inode_field g file_acl %llu\nset_inode_field g blocks 4\n",
@@ -485,6 +489,7 @@ static void test_shared_attribute_block(void **state)
 	assert_non_null(strstr(b->diag.text, "users"));
 	bench_poke(b, two, 4, block * 1024 + 4);
 	check_image(b);
+	assert_int_equal(b->map->files.at[b->map->inode_count].owner_count, 2);
 	bench_poke(b, three, 4, block * 1024 + 4);
 	assert_int_equal(bench_scan(b), FL_EDAMAGED);
 }
@@ -496,7 +501,7 @@ static void test_attribute_damage(void **state)
 
 	make_attributes(b, "-t ext4 -b 1024 -I 128 -O ^extra_isize,metadata_csum");
 	bench_scan_ok(b);
-	at = first_xattr_byte(b);
+	at = first_xattr_block(b) * b->map->geo.block_bytes;
 	bench_poke(b, "!", 1, at + 1000);
 	assert_int_equal(bench_scan(b), FL_EDAMAGED);
 	assert_non_null(strstr(b->diag.text, "checksum"));
