@@ -2,39 +2,140 @@
 # Builds fraglab out of tree, in build/. `make help` lists the targets.
 
 BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
 CFLAGS ?= -O2 -g
+
+# What demo and check need beside make, as Debian packages; the only list.
+packages := gcc libc6-dev libext2fs-dev libjansson-dev e2fsprogs
+packages += libcmocka-dev attr util-linux jq groff-base clang clang-format cppcheck
+
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
+# WERROR=1, for CI: a warning is an error.
+WARNINGS += $(if $(filter 1,$(WERROR)),-Werror)
 fl_cppflags := -Iinclude -I. -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 fl_cflags := -std=gnu11 $(WARNINGS) -MMD -MP
 fl_libs := -lext2fs -lcom_err -ljansson
 
-lib_sources := $(wildcard common/*/*.c)
-lib_objects := $(lib_sources:%.c=$(BUILD)/obj/%.o)
 programs := frag defrag
+headers := $(wildcard include/fraglab/*.h)
+lib_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+# Objects of a folder; and without its main, for unit tests of a program's own modules.
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c))
+modules = $(filter-out %/main.o,$(call objects,$(1)))
+sources := $(wildcard include/fraglab/*.h common/*/*.[ch] frag/*.[ch] defrag/*.[ch] images/*.[ch] \
+	tests/*/*.[ch])
 
-all: $(programs:%=$(BUILD)/%)
+all: $(programs:%=$(BUILD)/%) $(BUILD)/libfraglab.a
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(fl_cppflags) $(CPPFLAGS) $(fl_cflags) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/libfraglab.a: $(lib_objects)
+$(BUILD)/modules.a: $(foreach program,$(programs),$(call modules,$(program)))
+$(BUILD)/libfraglab.a $(BUILD)/modules.a:
+	@mkdir -p $(@D)
+	@rm -f $@
 	$(AR) rcs $@ $^
 
-.SECONDEXPANSION:
-$(programs:%=$(BUILD)/%): $(BUILD)/%: $$(patsubst %.c,$(BUILD)/obj/%.o,$$(wildcard $$*/*.c)) $(BUILD)/libfraglab.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(fl_libs) $(LDLIBS)
+define link
+@mkdir -p $(@D)
+$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(1) $(LDLIBS)
+endef
 
-$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libfraglab.a
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(fl_libs) $(LDLIBS)
+.SECONDEXPANSION:
+$(programs:%=$(BUILD)/%): $(BUILD)/%: $$(call objects,$$*) $(BUILD)/libfraglab.a
+	$(call link,$(fl_libs))
+
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	$(call link,-lcmocka $(fl_libs))
+
+$(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
+	$(call link,-lext2fs -lcom_err)
+
+# The independent reader: no library of ours.
+$(BUILD)/tests/digest: $(call objects,tests/lib)
+	$(call link,-lext2fs -lcom_err)
+
+# What the tests run: programs, tools and unit tests.
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest
+unit-tests: $(unit_tests)
 
 unit: $(unit_tests)
 	@for t in $^; do $$t || exit 1; done
 
+# --- with a look after what is installed ---
+
+# No network is touched when nothing is missing. --no-install-recommends keeps it small.
+packages:
+	@command -v dpkg-query >/dev/null || { \
+		echo "make: not a Debian system; install what stands for: $(packages)" >&2; exit 0; }; \
+	missing=$$(for package in $(packages); do \
+		dpkg-query -W -f='$${db:Status-Status}\n' $$package 2>/dev/null | \
+			grep -qx installed || echo $$package; done); \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "make: packages are missing; as root: apt-get install" $$missing >&2; exit 1; fi; \
+	echo "installing" $$missing; export DEBIAN_FRONTEND=noninteractive; \
+	apt-get install -qy --no-install-recommends $$missing >/dev/null 2>&1 || \
+	{ apt-get update -q && apt-get install -qy --no-install-recommends $$missing; }
+
+# The steps run one after the other, also under -j: each may need the one before.
+demo:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@BUILD=$(BUILD) images/demo.sh
+
+check:
+	@$(MAKE) --no-print-directory packages
+	@MAKE="$(MAKE)" BUILD=$(BUILD) WERROR=$(WERROR) tests/run
+
+bench:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@BUILD=$(BUILD) tests/bench/run
+
+lint:
+	clang-format --dry-run -Werror $(sources)
+	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--error-exitcode=1 --suppress=missingIncludeSystem $(fl_cppflags) $(filter %.c,$(sources))
+	clang -fsyntax-only -Werror $(fl_cppflags) -std=gnu11 $(WARNINGS) $(filter %.c,$(sources))
+	tests/man $(wildcard frag/*.8 defrag/*.8)
+	$(if $(filter 1,$(TIDY)),clang-tidy --quiet $(filter %.c,$(sources)) -- $(fl_cppflags) -std=gnu11)
+
+fmt:
+	clang-format -i $(sources)
+
+install: all
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include/fraglab share/man/man8)
+	install $(programs:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILD)/libfraglab.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/fraglab
+	install -m 644 frag/frag.8 defrag/defrag.8 $(DESTDIR)$(PREFIX)/share/man/man8
+
+uninstall:
+	rm -f $(programs:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/lib/libfraglab.a
+	rm -f $(programs:%=$(DESTDIR)$(PREFIX)/share/man/man8/%.8)
+	rm -rf $(DESTDIR)$(PREFIX)/include/fraglab
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit clean
+help:
+	@echo 'all (default)  the programs and the library, in $(BUILD)/'
+	@echo 'demo           a sample image, aged and defragmented; everything is checked'
+	@echo 'check          all tests; ends with "N passed, N failed"'
+	@echo 'unit           the unit tests alone'
+	@echo 'bench          times and I/O counts'
+	@echo 'lint, fmt      check the sources; format them (TIDY=1: clang-tidy as well)'
+	@echo 'tools          what the tests use: the sample builder, the digest reader'
+	@echo 'packages       install the Debian packages that demo and check need (as root)'
+	@echo 'install, uninstall   below DESTDIR and PREFIX (/usr/local)'
+	@echo 'clean          remove $(BUILD)/'
+	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
+
+.DELETE_ON_ERROR:
+.PHONY: all tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -8,6 +8,8 @@
 
 /* Units in path order that may be passed over in one gap before it is filled by size. */
 #define LOOK_AHEAD 256
+/* A unit of this share of the longest gap is long. */
+#define LONG_SHARE 8
 #define NONE SIZE_MAX
 
 struct filler {
@@ -154,20 +156,57 @@ static void fill_by_size(struct filler *filler, struct fl_run *gap)
 	}
 }
 
-int fill_gaps(struct units *units, const struct fl_runs *gaps, bool in_order, struct fl_runs *left)
+/* The shortest of the preferred gaps that holds `size` blocks, else the first of the others. */
+static struct fl_run *best_gap(struct fl_runs *gaps, size_t preferred, uint64_t size)
+{
+	struct fl_run *best = NULL;
+
+	for (size_t i = 0; i < preferred; i++)
+		if (gaps->at[i].len >= size && (!best || gaps->at[i].len < best->len))
+			best = &gaps->at[i];
+	for (size_t i = preferred; i < gaps->count && !best; i++)
+		if (gaps->at[i].len >= size)
+			best = &gaps->at[i];
+	return best;
+}
+
+static void place_long(struct filler *filler, struct fl_runs *gaps, size_t preferred)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < gaps->count; i++)
+		longest = fl_max(longest, gaps->at[i].len);
+	for (size_t i = filler->size_count; i-- > 0;) {
+		uint64_t size = filler->by_size[i].size;
+		struct fl_run *gap;
+
+		if (size < fl_max(longest / LONG_SHARE, 2))
+			break;
+		gap = best_gap(gaps, preferred, size);
+		if (gap)
+			place(filler, filler->by_size[i].unit, gap);
+	}
+}
+
+int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, bool in_order,
+	      struct fl_runs *left)
 {
 	struct filler filler = {.units = units};
+	struct fl_runs open = {0};
 	int error = filler_setup(&filler);
 
-	for (size_t i = 0; i < gaps->count && !error; i++) {
-		struct fl_run gap = gaps->at[i];
-
+	for (size_t i = 0; i < gaps->count && !error; i++)
+		error = fl_array_push(&open, gaps->at[i]);
+	if (!error && in_order)
+		place_long(&filler, &open, preferred);
+	for (size_t i = 0; i < open.count && !error; i++) {
 		if (in_order)
-			fill_in_order(&filler, &gap);
-		fill_by_size(&filler, &gap);
-		if (gap.len)
-			error = fl_array_push(left, gap);
+			fill_in_order(&filler, &open.at[i]);
+		fill_by_size(&filler, &open.at[i]);
+		if (open.at[i].len)
+			error = fl_array_push(left, open.at[i]);
 	}
+	fl_array_free(&open);
 	filler_teardown(&filler);
 	return error;
 }

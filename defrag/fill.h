@@ -10,9 +10,11 @@
 /*
  * Fills the gaps, in the order given, with units that are neither kept nor placed: in path
  * order as long as they fit (in_order), then what is left of a gap with the longest units that
- * do. What stays open is appended to left. O((gaps + units) log units).
+ * do. Units that are long beside the gaps get theirs first, or few would be left that hold
+ * them; the first `preferred` gaps are to be taken before the others. What stays open is appended
+ * to left. O((gaps + units) log units + long units * gaps).
  */
-int fill_gaps(struct units *units, const struct fl_runs *gaps, bool in_order,
+int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, bool in_order,
 	      struct fl_runs *left) FL_CHECKED;
 
 /*

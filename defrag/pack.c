@@ -110,7 +110,8 @@ static int cut_gaps(struct packer *packer, const struct fl_runs *runs, struct fl
 	return 0;
 }
 
-static int make_gaps(struct packer *packer, const struct room *room, struct fl_runs *gaps)
+static int make_gaps(struct packer *packer, const struct room *room, struct fl_runs *gaps,
+		     size_t *preferred)
 {
 	int error = fl_blockset_new(packer->map->geo.blocks, &packer->open);
 
@@ -122,6 +123,7 @@ static int make_gaps(struct packer *packer, const struct room *room, struct fl_r
 		error = take_kept(packer);
 	if (!error)
 		error = cut_gaps(packer, &room->packed, gaps);
+	*preferred = gaps->count;
 	if (!error)
 		error = cut_gaps(packer, &room->zones, gaps);
 	fl_blockset_free(packer->open);
@@ -150,13 +152,14 @@ static void weigh(const struct packer *packer, struct outcome *outcome)
 static int attempt(struct packer *packer, const struct room *room, struct outcome *outcome)
 {
 	struct fl_runs gaps = {0};
+	size_t preferred;
 	int error;
 
 	forget_places(&packer->units);
 	packer->left.count = 0;
-	error = make_gaps(packer, room, &gaps);
+	error = make_gaps(packer, room, &gaps, &preferred);
 	if (!error)
-		error = fill_gaps(&packer->units, &gaps, true, &packer->left);
+		error = fill_gaps(&packer->units, &gaps, preferred, true, &packer->left);
 	if (!error)
 		error = fill_split(&packer->units, &packer->left, &outcome->split);
 	weigh(packer, outcome);
@@ -395,7 +398,7 @@ static int files_only(struct packer *packer, struct fl_target *target)
 		if (gaps.count)
 			qsort(gaps.at, gaps.count, sizeof(*gaps.at), compare_shortest_first);
 		packer->left.count = 0;
-		error = fill_gaps(units, &gaps, false, &packer->left);
+		error = fill_gaps(units, &gaps, gaps.count, false, &packer->left);
 		gaps.count = 0;
 		for (size_t i = 0; i < packer->left.count && !error; i++)
 			error = fl_array_push(&gaps, packer->left.at[i]);

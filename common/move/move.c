@@ -19,7 +19,7 @@ struct mover {
 	struct move_switches roots;
 	FL_ARRAY(size_t) tree_before; /* by switch of the batch: tree blocks before it */
 	struct fl_runs claimed, released;
-	struct fl_runs vacated; /* released by the batch before, not yet punched */
+	struct move_vacated *vacated;
 	uint64_t done_blocks, total_blocks;
 };
 
@@ -30,39 +30,6 @@ static int flush(struct mover *mover)
 	mover->result->flushes++;
 	return error ? fl_fail(mover->diag, error, "flushing the image: %s", fl_error_text(error))
 		     : 0;
-}
-
-/* Clears what the batch before vacated, except what this batch has taken. Both are sorted. */
-static int clear_vacated(struct mover *mover, const struct fl_runs *taken)
-{
-	uint64_t bytes = mover->map->geo.block_bytes;
-	size_t t = 0;
-
-	for (size_t i = 0; i < mover->vacated.count; i++) {
-		fl_pblk at = mover->vacated.at[i].start, end = fl_run_end(mover->vacated.at[i]);
-
-		while (at < end) {
-			fl_pblk stop = end;
-			int error;
-
-			while (t < taken->count && fl_run_end(taken->at[t]) <= at)
-				t++;
-			if (t < taken->count && taken->at[t].start <= at) {
-				at = fl_run_end(taken->at[t]);
-				continue;
-			}
-			if (t < taken->count)
-				stop = fl_min(stop, taken->at[t].start);
-			error = fl_device_discard(fl_fs_device(mover->fs), (stop - at) * bytes,
-						  at * bytes);
-			if (error)
-				return fl_fail(mover->diag, error, "clearing vacated blocks: %s",
-					       fl_error_text(error));
-			at = stop;
-		}
-	}
-	mover->vacated.count = 0;
-	return 0;
 }
 
 static int remember_trees(struct mover *mover, const struct fl_batch *batch)
@@ -78,6 +45,16 @@ static int remember_trees(struct mover *mover, const struct fl_batch *batch)
 	return 0;
 }
 
+static int copy(struct mover *mover, const struct fl_batch *batch)
+{
+	int error = move_copy(mover->fs, mover->plan, batch, mover->options, mover->diag);
+
+	/* What earlier batches have vacated may be all the room that the host needs. */
+	if (error == FL_EHOSTFULL && !move_vacated_clear(mover->vacated, true, mover->diag))
+		error = move_copy(mover->fs, mover->plan, batch, mover->options, mover->diag);
+	return error;
+}
+
 /* Everything that goes to blocks nobody can reach. */
 static int prepare(struct mover *mover, const struct fl_batch *batch)
 {
@@ -86,7 +63,7 @@ static int prepare(struct mover *mover, const struct fl_batch *batch)
 	move_groups_mark(mover->groups, &mover->claimed, true);
 	error = move_groups_write(mover->groups, mover->diag);
 	if (!error)
-		error = move_copy(mover->fs, mover->plan, batch, mover->options, mover->diag);
+		error = copy(mover, batch);
 	if (!error)
 		error = move_build_trees(mover->fs, mover->map, mover->plan, batch, mover->layout,
 					 &mover->roots, mover->diag);
@@ -130,12 +107,13 @@ static int abandon(struct mover *mover, int error)
 static int run_batch(struct mover *mover, size_t index)
 {
 	const struct fl_batch *batch = &mover->plan->batches.at[index];
-	struct fl_runs swap;
 	int error = remember_trees(mover, batch);
 
 	if (!error)
 		error = fl_layout_step(mover->layout, mover->plan, index, &mover->claimed,
 				       &mover->released, mover->diag);
+	if (!error)
+		error = move_vacated_claim(mover->vacated, &mover->claimed);
 	if (error)
 		return error;
 	error = prepare(mover, batch);
@@ -143,7 +121,7 @@ static int run_batch(struct mover *mover, size_t index)
 		return abandon(mover, error);
 	error = flush(mover);
 	if (!error)
-		error = clear_vacated(mover, &mover->claimed);
+		error = move_vacated_clear(mover->vacated, false, mover->diag);
 	if (!error)
 		error = move_switch(mover->fs, mover->map, mover->plan, batch, &mover->roots,
 				    mover->tree_before.at, mover->diag);
@@ -153,16 +131,12 @@ static int run_batch(struct mover *mover, size_t index)
 		return error;
 	/* Reaches the disk with the next batch's claims, or before the unfence. */
 	move_groups_mark(mover->groups, &mover->released, false);
-	swap = mover->vacated;
-	mover->vacated = mover->released;
-	mover->released = swap;
 	count(mover, batch);
-	return 0;
+	return move_vacated_release(mover->vacated, &mover->released);
 }
 
 static int finish(struct mover *mover)
 {
-	struct fl_runs none = {0};
 	int error = move_groups_write(mover->groups, mover->diag);
 
 	if (!error)
@@ -171,7 +145,7 @@ static int finish(struct mover *mover)
 		return error;
 	mover->result->flushes += 2;
 	mover->result->fenced = false;
-	error = clear_vacated(mover, &none);
+	error = move_vacated_clear(mover->vacated, true, mover->diag);
 	return error ? error : flush(mover);
 }
 
@@ -218,6 +192,8 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	if (!error)
 		error = move_groups_new(fs, &mover.groups);
 	if (!error)
+		error = move_vacated_new(fs, plan, &mover.vacated);
+	if (!error)
 		error = run(&mover);
 	fl_layout_free(mover.layout);
 	move_groups_free(mover.groups);
@@ -225,6 +201,6 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	fl_array_free(&mover.tree_before);
 	fl_array_free(&mover.claimed);
 	fl_array_free(&mover.released);
-	fl_array_free(&mover.vacated);
+	move_vacated_free(mover.vacated);
 	return error;
 }

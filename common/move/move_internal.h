@@ -34,6 +34,21 @@ int move_groups_write(struct move_groups *groups, struct fl_diag *diag) FL_CHECK
 int move_copy(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_batch *batch,
 	      const struct fl_move_options *options, struct fl_diag *diag) FL_CHECKED;
 
+/* --- vacate.c: blocks that files have left --- */
+
+struct move_vacated;
+
+/* Knows where the plan goes, so that nothing is cleared that will be overwritten. */
+int move_vacated_new(struct fl_fs *fs, const struct fl_plan *plan,
+		     struct move_vacated **vacated) FL_CHECKED;
+void move_vacated_free(struct move_vacated *vacated);
+/* These blocks are about to be written: they must not be cleared any more. */
+int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claimed) FL_CHECKED;
+/* Files have left these blocks, which are unreachable on disk. */
+int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *released) FL_CHECKED;
+/* Clears what is vacated and not to be overwritten once that is much; all of it when `all`. */
+int move_vacated_clear(struct move_vacated *vacated, bool all, struct fl_diag *diag) FL_CHECKED;
+
 /* --- tree.c, tree_indirect.c: mapping trees --- */
 
 /* What goes into the inode: 60 bytes as ext2fs_write_inode_full wants them. */

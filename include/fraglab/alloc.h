@@ -29,10 +29,36 @@ uint64_t fl_alloc_free_blocks(const struct fl_alloc *alloc);
 int fl_alloc_take(struct fl_alloc *alloc, fl_pblk goal, uint64_t want,
 		  struct fl_run *run) FL_CHECKED;
 
-/* Gives blocks back. FL_EINVAL when one of them is free already. */
+/* A file of at most this many blocks is a small one to ext4 (mb_stream_req). */
+#define FL_ALLOC_SMALL_BLOCKS 16u
+
+/* What the blocks are for; ext4 looks in different places. */
+enum fl_alloc_hint {
+	FL_ALLOC_NEAR, /* as fl_alloc_take: metadata, directories */
+	/*
+	 * A file that stays small: the next blocks of a window (512 blocks) that all small files
+	 * share, so they lie in the order of their writing. The goal says where a new window is
+	 * looked for when the old one is used up.
+	 */
+	FL_ALLOC_SMALL,
+	/* A large file: at the goal, else on from where the last large allocation ended. */
+	FL_ALLOC_STREAM,
+};
+
+/* fl_alloc_take with a hint. FL_EINVAL: want is 0. */
+int fl_alloc_take_as(struct fl_alloc *alloc, enum fl_alloc_hint hint, fl_pblk goal, uint64_t want,
+		     struct fl_run *run) FL_CHECKED;
+
+/*
+ * Takes exactly this run. FL_EINVAL when it leaves the disk or one of its blocks is not free
+ * (a run of several groups may then be taken in part: the allocator is only fit to be freed).
+ */
+int fl_alloc_claim(struct fl_alloc *alloc, struct fl_run run) FL_CHECKED;
+
+/* Gives blocks back. FL_EINVAL when one of them is free already; as fl_alloc_claim. */
 int fl_alloc_give(struct fl_alloc *alloc, struct fl_run run) FL_CHECKED;
 
-/* The group in which a new directory's (or a new file's, by its parent's) blocks begin. */
-fl_pblk fl_alloc_goal_of_inode(const struct fl_alloc *alloc, fl_ino ino);
+/* Where the first blocks of this inode are looked for: its (flex) group. */
+fl_pblk fl_alloc_goal_of_inode(const struct fl_alloc *alloc, fl_ino ino, bool directory);
 
 #endif

@@ -40,10 +40,13 @@ struct fl_program {
 	const char *name;  /* "frag" */
 	const char *usage; /* the whole of --help, lines of at most 80 columns */
 	/*
-	 * Takes one option of the program's own. value is NULL when it has none. 0, or FL_ESYNTAX
-	 * with a diag text without the option's name ("not a number: 'x'").
+	 * Takes one option of the program's own. value is NULL when it has none. 0; FL_ESYNTAX
+	 * with a diag text without the option's name ("not a number: 'x'"); FL_OPTION_QUESTION
+	 * when it is a question: `answer` is called, and the program ends with status 0.
 	 */
 	int (*option)(void *settings, const char *name, const char *value, struct fl_diag *diag);
+	/* The answer to a question ("--profile help") in *text, malloc'd; FL_ENOMEM. */
+	int (*answer)(void *settings, char **text);
 	/* The program's own options: {long name, short name or 0, takes a value}; name NULL ends.
 	 */
 	const struct fl_program_option {
@@ -54,11 +57,48 @@ struct fl_program {
 	/* Fills the target (zero-initialised) from the map. seed and profile go to the report. */
 	int (*target)(void *settings, const struct fl_map *map, struct fl_target *target,
 		      struct fl_report *report, struct fl_diag *diag);
-	/* The file may stay fragmented because of how the program was asked to work. */
+	/*
+	 * The file may stay fragmented because of how the program was asked to work. NULL: the
+	 * program promises nothing about fragments, and no file counts as left over.
+	 */
 	bool (*leaves)(void *settings, const struct fl_map *map, uint32_t file);
 	void *settings;
 };
 
+/* What fl_program.option returns for a question; no enum fl_error is positive. */
+#define FL_OPTION_QUESTION 1
+
+/* The reason for an option that is on the fixed command line, but not offered yet. */
+#define FL_CLI_NOT_AVAILABLE "is not available in this version"
+
+/* The part of --help that both programs share. */
+#define FL_CLI_USAGE                                                                               \
+	"General options:\n"                                                                       \
+	"  -n, --dry-run        plan and predict; IMAGE is opened read-only\n"                     \
+	"      --analyze        change nothing; takes IMAGE..., one column each\n"                 \
+	"  -o, --output FILE    leave IMAGE as it is; work on a copy in FILE\n"                    \
+	"      --verify         read every moved block back before it is used\n"                   \
+	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
+	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
+	"      --workload LIST  read-all, read-inode-order (default: both)\n"                      \
+	"      --disk MODEL     none: no latencies (the only model so far)\n"                      \
+	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
+	"      --progress WHEN  auto, always or never (default auto)\n"                            \
+	"  -q, --quiet          no text report, no progress; errors only\n"                        \
+	"  -v, --verbose        say more: phases, what the plan costs\n"                           \
+	"  -V, --version        print the version\n"                                               \
+	"  -h, --help           print this help\n"                                                 \
+	"\n"                                                                                       \
+	"Sizes take K, M, G and T, powers of 1024.\n"                                              \
+	"Exit status, bits: 0 done, 1 done in part, 2 refused and 4 failed with\n"                 \
+	"nothing written, 8 failed after writing began (content is intact),\n"                     \
+	"16 usage, 32 cancelled (the image is consistent).\n"
+
+/* A whole decimal number in low .. high. FL_ESYNTAX with a text for fl_program.option. */
+int fl_cli_number(const char *text, uint64_t low, uint64_t high, uint64_t *value,
+		  struct fl_diag *diag) FL_CHECKED;
+
+/* Runs the program; once a process. Returns its exit status (enum fl_exit bits). */
 int fl_cli_main(const struct fl_program *program, int argc, char **argv);
 
 #endif

@@ -31,7 +31,10 @@ enum fl_error {
 	FL_ESYNTAX = -15,    /* text input (option, plan, profile) cannot be parsed */
 };
 
-/* Why something failed: "action: reason; remedy", without a final period or newline. */
+/*
+ * Why something failed: "action: reason; remedy", without a final period or newline. The word
+ * IMAGE stands for the path of the image, which the library does not know: cli puts it there.
+ */
 struct fl_diag {
 	char text[512];
 };

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line of both programs: from argv to struct fl_options and the program's own
+ * settings. Opens nothing and prints nothing.
+ */
+#include "common/cli/options.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_IO_LIMIT (UINT64_C(1) << 30)
+
+enum shared_id {
+	OPT_ANALYZE,
+	OPT_CSV,
+	OPT_DISK,
+	OPT_DRY_RUN,
+	OPT_HELP,
+	OPT_JSON,
+	OPT_LATER, /* on the fixed command line, but not offered yet */
+	OPT_MAX_IO,
+	OPT_OUTPUT,
+	OPT_PROGRESS,
+	OPT_QUIET,
+	OPT_VERBOSE,
+	OPT_VERIFY,
+	OPT_VERSION,
+	OPT_WORKLOAD,
+};
+
+struct shared_option {
+	const char *name;
+	char letter;  /* 0: none */
+	int argument; /* as in struct option */
+	enum shared_id id;
+};
+
+static const struct shared_option shared_options[] = {
+	{"analyze", 0, no_argument, OPT_ANALYZE},
+	{"csv", 0, required_argument, OPT_CSV},
+	{"disk", 0, required_argument, OPT_DISK},
+	{"dry-run", 'n', no_argument, OPT_DRY_RUN},
+	{"help", 'h', no_argument, OPT_HELP},
+	{"json", 0, optional_argument, OPT_JSON},
+	{"max-io", 0, required_argument, OPT_MAX_IO},
+	{"offset", 0, required_argument, OPT_LATER},
+	{"output", 'o', required_argument, OPT_OUTPUT},
+	{"partition", 'P', required_argument, OPT_LATER},
+	{"progress", 0, required_argument, OPT_PROGRESS},
+	{"quiet", 'q', no_argument, OPT_QUIET},
+	{"undo", 0, required_argument, OPT_LATER},
+	{"verbose", 'v', no_argument, OPT_VERBOSE},
+	{"verify", 0, no_argument, OPT_VERIFY},
+	{"version", 'V', no_argument, OPT_VERSION},
+	{"workload", 0, required_argument, OPT_WORKLOAD},
+};
+#define SHARED_COUNT (sizeof(shared_options) / sizeof(shared_options[0]))
+
+/* Above every letter, so that getopt's values tell long options apart from short ones. */
+#define LONG_BASE 256
+
+/* What getopt_long wants to be given, made of the shared and the program's own options. */
+struct table {
+	struct option *longs; /* shared, own, end; val is LONG_BASE + index */
+	char *shorts;
+	size_t count;
+};
+
+static void table_free(struct table *table)
+{
+	free(table->longs);
+	free(table->shorts);
+}
+
+static char letter_of(const struct fl_program *program, size_t index)
+{
+	return index < SHARED_COUNT ? shared_options[index].letter
+				    : program->own_options[index - SHARED_COUNT].letter;
+}
+
+static int table_fill(struct table *table, const struct fl_program *program)
+{
+	size_t own = 0, i, at = 0;
+
+	while (program->own_options && program->own_options[own].name)
+		own++;
+	table->count = SHARED_COUNT + own;
+	table->longs = calloc(table->count + 1, sizeof(*table->longs));
+	/* ':' first (a missing value is told apart), then at most a letter and a ':' each. */
+	table->shorts = calloc(2 * table->count + 2, 1);
+	if (!table->longs || !table->shorts)
+		return FL_ENOMEM;
+	table->shorts[at++] = ':';
+	for (i = 0; i < table->count; i++) {
+		struct option *item = &table->longs[i];
+
+		if (i < SHARED_COUNT) {
+			item->name = shared_options[i].name;
+			item->has_arg = shared_options[i].argument;
+		} else {
+			item->name = program->own_options[i - SHARED_COUNT].name;
+			item->has_arg = program->own_options[i - SHARED_COUNT].value
+						? required_argument
+						: no_argument;
+		}
+		item->val = LONG_BASE + (int)i;
+		if (letter_of(program, i)) {
+			table->shorts[at++] = letter_of(program, i);
+			if (item->has_arg == required_argument)
+				table->shorts[at++] = ':';
+		}
+	}
+	return 0;
+}
+
+/* Index of the option that getopt's value stands for. False: no option of ours. */
+static bool table_find(const struct table *table, const struct fl_program *program, int value,
+		       size_t *index)
+{
+	size_t i;
+
+	if (value >= LONG_BASE) {
+		*index = (size_t)(value - LONG_BASE);
+		return *index < table->count;
+	}
+	for (i = 0; value > 0 && i < table->count; i++)
+		if (letter_of(program, i) == value) {
+			*index = i;
+			return true;
+		}
+	return false;
+}
+
+int fl_cli_number(const char *text, uint64_t low, uint64_t high, uint64_t *value,
+		  struct fl_diag *diag)
+{
+	uint64_t number = 0;
+	const char *at;
+
+	for (at = text; *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (number > (UINT64_MAX - digit) / 10)
+			return fl_fail(diag, FL_ESYNTAX, "number too large: '%s'", text);
+		number = number * 10 + digit;
+	}
+	if (at == text || *at)
+		return fl_fail(diag, FL_ESYNTAX, "not a number: '%s'", text);
+	if (number < low || number > high)
+		return fl_fail(diag, FL_ESYNTAX, "not between %" PRIu64 " and %" PRIu64 ": '%s'",
+			       low, high, text);
+	*value = number;
+	return 0;
+}
+
+static int parse_workload(const char *name, struct fl_analyze_options *analysis,
+			  struct fl_diag *diag)
+{
+	enum fl_workload workload;
+	size_t i;
+
+	if (!fl_workload_find(name, &workload)) {
+		if (!strcmp(name, "install") || !strcmp(name, "random-8k") ||
+		    !strcmp(name, "sequential-512k") || !strncmp(name, "trace=", 6))
+			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, name);
+		return fl_fail(diag, FL_ESYNTAX, "no such workload: '%s'", name);
+	}
+	for (i = 0; i < analysis->workload_count; i++)
+		if (analysis->workloads[i] == workload)
+			return fl_fail(diag, FL_ESYNTAX, "named twice: '%s'", name);
+	analysis->workloads[analysis->workload_count++] = workload;
+	return 0;
+}
+
+static int parse_workloads(const char *list, struct fl_analyze_options *analysis,
+			   struct fl_diag *diag)
+{
+	char *copy = strdup(list), *rest = copy, *name;
+	int error = 0;
+
+	if (!copy)
+		return FL_ENOMEM;
+	analysis->workload_count = 0;
+	while (!error && (name = strsep(&rest, ",")))
+		error = parse_workload(name, analysis, diag);
+	free(copy);
+	return error;
+}
+
+static int parse_max_io(const char *value, struct fl_analyze_options *analysis,
+			struct fl_diag *diag)
+{
+	uint64_t bytes;
+
+	if (fl_size_parse(value, &bytes))
+		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
+	if (bytes < 1024 || bytes > MAX_IO_LIMIT || bytes % 1024)
+		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 1K, at most 1G: '%s'", value);
+	analysis->stream.max_io_bytes = bytes;
+	return 0;
+}
+
+static int parse_progress(const char *value, enum fl_progress_when *when, struct fl_diag *diag)
+{
+	if (!strcmp(value, "auto"))
+		*when = FL_PROGRESS_AUTO;
+	else if (!strcmp(value, "always"))
+		*when = FL_PROGRESS_ALWAYS;
+	else if (!strcmp(value, "never"))
+		*when = FL_PROGRESS_NEVER;
+	else
+		return fl_fail(diag, FL_ESYNTAX, "not auto, always or never: '%s'", value);
+	return 0;
+}
+
+static int parse_path(const char *value, const char **path, struct fl_diag *diag)
+{
+	if (!*value)
+		return fl_fail(diag, FL_ESYNTAX, "the file's name is empty");
+	*path = value;
+	return 0;
+}
+
+/* One shared option; value is NULL when it has none. */
+static int take_shared(const struct shared_option *option, const char *value,
+		       struct fl_options *options, enum fl_request *request, struct fl_diag *diag)
+{
+	switch (option->id) {
+	case OPT_ANALYZE:
+		options->analyze = true;
+		break;
+	case OPT_CSV:
+		return parse_path(value, &options->csv_path, diag);
+	case OPT_DISK:
+		if (strcmp(value, "none"))
+			return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+		break;
+	case OPT_DRY_RUN:
+		options->dry_run = true;
+		break;
+	case OPT_HELP:
+		*request = FL_REQUEST_HELP;
+		break;
+	case OPT_JSON:
+		options->json = true;
+		options->json_path = NULL;
+		return value ? parse_path(value, &options->json_path, diag) : 0;
+	case OPT_LATER:
+		return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+	case OPT_MAX_IO:
+		return parse_max_io(value, &options->analysis, diag);
+	case OPT_OUTPUT:
+		return parse_path(value, &options->output_path, diag);
+	case OPT_PROGRESS:
+		return parse_progress(value, &options->progress, diag);
+	case OPT_QUIET:
+		options->quiet = true;
+		options->verbose = false;
+		break;
+	case OPT_VERBOSE:
+		options->verbose = true;
+		options->quiet = false;
+		break;
+	case OPT_VERIFY:
+		options->verify = true;
+		break;
+	case OPT_VERSION:
+		*request = FL_REQUEST_VERSION;
+		break;
+	case OPT_WORKLOAD:
+		return parse_workloads(value, &options->analysis, diag);
+	}
+	return 0;
+}
+
+static int take(const struct fl_program *program, const struct table *table, size_t index,
+		const char *value, struct fl_options *options, enum fl_request *request,
+		struct fl_diag *diag)
+{
+	const char *name = table->longs[index].name;
+	struct fl_diag reason = {{0}};
+	int error;
+
+	if (index < SHARED_COUNT) {
+		error = take_shared(&shared_options[index], value, options, request, &reason);
+	} else {
+		error = program->option(program->settings, name, value, &reason);
+		if (error == FL_OPTION_QUESTION) {
+			*request = FL_REQUEST_ANSWER;
+			error = 0;
+		}
+	}
+	if (error != FL_ESYNTAX)
+		return error;
+	return fl_fail(diag, FL_ESYNTAX, "option --%s: %s", name, reason.text);
+}
+
+/* Several options begin with what was given, up to its '='. */
+static bool is_ambiguous(const struct table *table, const char *argument)
+{
+	const char *name = argument + strspn(argument, "-");
+	size_t length = strcspn(name, "="), matches = 0, i;
+
+	for (i = 0; i < table->count; i++)
+		matches += !strncmp(table->longs[i].name, name, length);
+	return matches > 1;
+}
+
+/* What getopt could make nothing of. */
+static int complain(const struct fl_program *program, const struct table *table, int verdict,
+		    const char *argument, struct fl_diag *diag)
+{
+	size_t index;
+
+	if (table_find(table, program, optopt, &index))
+		return fl_fail(diag, FL_ESYNTAX, "option --%s: %s", table->longs[index].name,
+			       verdict == ':' ? "needs a value" : "takes no value");
+	if (optopt)
+		return fl_fail(diag, FL_ESYNTAX, "option -%c: unknown", optopt);
+	return fl_fail(diag, FL_ESYNTAX, "option %s: %s", argument,
+		       is_ambiguous(table, argument) ? "ambiguous" : "unknown");
+}
+
+/* The rules that span several arguments. */
+static int check(const struct fl_options *options, struct fl_diag *diag)
+{
+	size_t i;
+
+	if (!options->image_count)
+		return fl_fail(diag, FL_ESYNTAX, "no image is named");
+	for (i = 0; i < options->image_count; i++)
+		if (!options->images[i][0])
+			return fl_fail(diag, FL_ESYNTAX, "the image's name is empty");
+	if (options->image_count > 1 && !options->analyze)
+		return fl_fail(diag, FL_ESYNTAX,
+			       "several images: only --analyze takes more "
+			       "than one");
+	if (options->analyze && options->output_path)
+		return fl_fail(diag, FL_ESYNTAX,
+			       "option --output: nothing to write with --analyze");
+	return 0;
+}
+
+static void set_defaults(struct fl_options *options)
+{
+	memset(options, 0, sizeof(*options));
+	options->analysis.workloads[0] = FL_WORKLOAD_READ_ALL;
+	options->analysis.workloads[1] = FL_WORKLOAD_READ_INODE_ORDER;
+	options->analysis.workload_count = 2;
+}
+
+int fl_options_parse(const struct fl_program *program, int argc, char **argv,
+		     struct fl_options *options, enum fl_request *request, struct fl_diag *diag)
+{
+	struct table table = {0};
+	size_t index;
+	int error, value;
+
+	*request = FL_REQUEST_RUN;
+	set_defaults(options);
+	error = table_fill(&table, program);
+	/* Our own messages; and 0 makes getopt start afresh whatever was parsed before. */
+	opterr = 0;
+	optind = 0;
+	while (!error && *request == FL_REQUEST_RUN &&
+	       (value = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1) {
+		if (value == '?' || value == ':' || !table_find(&table, program, value, &index))
+			error = complain(program, &table, value, argv[optind - 1], diag);
+		else
+			error = take(program, &table, index, optarg, options, request, diag);
+	}
+	if (!error && *request == FL_REQUEST_RUN) {
+		options->images = argv + optind;
+		options->image_count = argc > optind ? (size_t)(argc - optind) : 0;
+		error = check(options, diag);
+	}
+	table_free(&table);
+	return error;
+}

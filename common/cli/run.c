@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run from the command line to the report, one function a phase. Knows the order of
+ * things; what a phase does is done by the layers below.
+ */
+#include "common/cli/run.h"
+
+#include <fraglab/version.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "common/cli/options.h"
+#include "common/cli/output.h"
+#include "common/cli/signals.h"
+
+/* --- the phases before anything is written --- */
+
+/* Opens the image, scans it and takes the "before" figures. */
+static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mode fs_mode)
+{
+	int error;
+
+	error = fl_run_open(run, run->image, device_mode);
+	if (error)
+		return error;
+	error = fl_run_scan(run, fs_mode);
+	if (error)
+		return error;
+	if (run->options->verbose)
+		fl_message(run->program->name, run->image,
+			   "scanned: %zu files in %zu extents, %" PRIu64 " blocks free",
+			   run->map->files.count, run->map->extents.count, run->map->free_blocks);
+	return fl_run_describe(run);
+}
+
+/* Target layout and plan: where everything shall go, and the way there. */
+static int make_plan(struct run *run)
+{
+	static const struct fl_order_options defaults;
+	const uint64_t block_bytes = run->map->geo.block_bytes;
+	int error;
+
+	run->action = "planning";
+	error = run->program->target(run->program->settings, run->map, &run->target, &run->report,
+				     &run->diag);
+	if (!error)
+		error = fl_target_finish(&run->target, run->map, &run->diag);
+	if (!error)
+		error = fl_plan_order(run->map, &run->target, &defaults, &run->plan, &run->diag);
+	if (error)
+		return error;
+	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
+	run->report.needed_bytes = run->plan->needed_blocks * block_bytes;
+	if (run->options->verbose)
+		fl_message(run->program->name, run->image,
+			   "planned: %zu moves in %zu batches, %" PRIu64 " blocks to move, %" PRIu64
+			   " have to, %" PRIu64 " find no room",
+			   run->plan->moves.count, run->plan->batches.count,
+			   run->plan->moved_blocks, run->plan->needed_blocks,
+			   run->plan->left_blocks);
+	return 0;
+}
+
+/* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
+static int predict(struct run *run, bool *beyond)
+{
+	struct fl_map *predicted = NULL;
+	int error;
+
+	run->action = "checking the plan";
+	error = fl_plan_predict(run->map, run->plan, &predicted, &run->diag);
+	if (error)
+		return error;
+	error = fl_run_measure(run, predicted, &run->report.predicted);
+	if (!error)
+		run->report.has_predicted = true;
+	if (!error && run->options->dry_run)
+		error = fl_run_find_left(run, predicted, beyond);
+	fl_map_free(predicted);
+	return error;
+}
+
+/* --- the phases that write --- */
+
+/*
+ * From here on the work goes to a copy: same bytes (the image stays locked until it is made),
+ * so map and plan hold for it too.
+ */
+static int move_to_copy(struct run *run)
+{
+	struct fl_map *map = run->map;
+	int error;
+
+	run->action = "copying";
+	error = fl_output_part_name(run->options->output_path, &run->part);
+	if (error)
+		return error;
+	fl_progress_phase(&run->progress, "copying", NULL, 1);
+	run->copying = true;
+	error = fl_device_file_copy(run->device, run->part, false, &run->diag);
+	run->copying = false;
+	fl_progress_clear(&run->progress);
+	if (error)
+		return error;
+	error = fl_output_take_mode(run->part, run->image, &run->diag);
+	if (error)
+		return error;
+	run->map = NULL;
+	fl_run_close(run);
+	run->map = map;
+	error = fl_run_open(run, run->part, FL_DEVICE_WRITE);
+	if (error)
+		return error;
+	run->action = "opening the copy";
+	return fl_fs_open(run->device, FL_FS_CHANGE, &run->fs, &run->diag);
+}
+
+static bool stop_asked(void *context)
+{
+	(void)context;
+	return fl_signals_stop_asked();
+}
+
+static double seconds_between(const struct timespec *from, const struct timespec *to)
+{
+	return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) / 1e9;
+}
+
+static int move(struct run *run)
+{
+	struct fl_move_options options = {
+		.verify = run->options->verify,
+		.cancelled = stop_asked,
+		.progress = fl_progress_update,
+		.context = &run->progress,
+	};
+	struct timespec from = {0}, to = {0};
+	int error;
+
+	run->action = "moving";
+	/* From here on it is the mover that knows where it may stop. */
+	run->may_stop = false;
+	fl_progress_phase(&run->progress, "moving", NULL, run->map->geo.block_bytes);
+	(void)clock_gettime(CLOCK_MONOTONIC, &from);
+	error = fl_move_run(run->fs, run->map, run->plan, &options, &run->report.moves, &run->diag);
+	(void)clock_gettime(CLOCK_MONOTONIC, &to);
+	fl_progress_clear(&run->progress);
+	run->report.seconds = seconds_between(&from, &to);
+	run->moved = !error;
+	if (error == FL_ECANCELLED) {
+		run->stopped = true;
+		error = 0;
+	}
+	return error;
+}
+
+/*
+ * What a second scan finds. The first map goes before it is made, and the filesystem is opened
+ * anew; the file stays open, so that the lock holds until the report is true.
+ */
+static int look_again(struct run *run, bool *beyond)
+{
+	int error;
+
+	fl_plan_free(run->plan);
+	run->plan = NULL;
+	fl_target_free(&run->target);
+	fl_map_free(run->map);
+	run->map = NULL;
+	fl_fs_close(run->fs);
+	run->fs = NULL;
+	error = fl_run_scan(run, FL_FS_READ);
+	if (error)
+		return error;
+	error = fl_run_measure(run, run->map, &run->report.after);
+	if (error)
+		return error;
+	run->report.has_after = true;
+	return fl_run_find_left(run, run->map, beyond);
+}
+
+static int publish_copy(struct run *run)
+{
+	int error;
+
+	run->action = "naming the copy";
+	fl_run_close(run);
+	error = fl_output_publish(run->part, run->options->output_path, &run->diag);
+	if (error)
+		return error;
+	free(run->part);
+	run->part = NULL;
+	return 0;
+}
+
+/* --- the two kinds of run --- */
+
+/* --analyze: a column for each image; changes nothing. */
+static int analyze_images(struct run *run)
+{
+	size_t i;
+	int error;
+
+	run->report.analyze = true;
+	for (i = 0; i < run->options->image_count; i++) {
+		run->image = run->options->images[i];
+		error = look(run, FL_DEVICE_READ, FL_FS_READ);
+		if (error)
+			return error;
+		fl_run_close(run);
+	}
+	run->image = NULL;
+	return fl_run_present(run);
+}
+
+static int change_image(struct run *run, bool *partly)
+{
+	const bool dry_run = run->options->dry_run, copies = run->options->output_path && !dry_run;
+	const bool writes_here = !dry_run && !copies;
+	bool no_room, beyond = false;
+	int error;
+
+	run->image = run->options->images[0];
+	run->report.dry_run = dry_run;
+	error = look(run, writes_here ? FL_DEVICE_WRITE : FL_DEVICE_READ,
+		     writes_here ? FL_FS_CHANGE : FL_FS_READ);
+	if (!error)
+		error = make_plan(run);
+	if (!error)
+		error = predict(run, &beyond);
+	if (error)
+		return error;
+	if (fl_signals_stop_asked())
+		return FL_ECANCELLED;
+	no_room = run->plan->left_blocks > 0;
+	if (copies)
+		error = move_to_copy(run);
+	if (!error && !dry_run)
+		error = move(run);
+	if (!error && !dry_run)
+		error = look_again(run, &beyond);
+	if (!error && copies)
+		error = publish_copy(run);
+	if (!error)
+		error = fl_run_present(run);
+	if (!error)
+		*partly = no_room || beyond;
+	return error;
+}
+
+/* --- from the end of a run to the exit status --- */
+
+static enum fl_image_state state_of(const struct run *run)
+{
+	if (run->part)
+		return FL_IMAGE_COPIED;
+	if (!run->report.moves.wrote)
+		return FL_IMAGE_UNTOUCHED;
+	if (run->report.moves.fenced)
+		return FL_IMAGE_UNCLEAN;
+	return run->moved ? FL_IMAGE_DONE : FL_IMAGE_CLEAN;
+}
+
+static int conclude(struct run *run, int error, bool partly)
+{
+	const char *name = run->program->name;
+	/* With --output the image that was written to is the copy. */
+	const char *written = run->options->output_path && run->report.moves.wrote && !run->part
+				      ? run->options->output_path
+				      : run->image;
+
+	fl_progress_clear(&run->progress);
+	if (error && run->may_stop && fl_signals_stop_asked())
+		error = fl_fail(&run->diag, FL_ECANCELLED, "cancelled: nothing is written");
+	if (error == FL_ESYNTAX) {
+		fl_message(name, run->image, "%s; see %s --help", run->diag.text, name);
+		return FL_EXIT_USAGE;
+	}
+	if (error)
+		return fl_message_failure(name, written, run->action, error, &run->diag,
+					  state_of(run));
+	if (run->stopped)
+		fl_message(name, written,
+			   "cancelled: batches done and in place: %" PRIu64
+			   "; the filesystem is clean; run %s again to go on",
+			   run->report.moves.batches, name);
+	return run->stopped ? FL_EXIT_CANCELLED : partly ? FL_EXIT_PARTLY : FL_EXIT_DONE;
+}
+
+static int run_all(const struct fl_program *program, const struct fl_options *options)
+{
+	struct run run = {.program = program, .options = options, .may_stop = true};
+	bool partly = false;
+	int status;
+	int error;
+
+	fl_progress_init(&run.progress, program->name, options->progress, options->quiet);
+	run.report.tool = program->name;
+	run.report.version = FL_VERSION;
+	run.action = "starting";
+	run.report.images = fl_alloc(options->image_count, sizeof(*run.report.images));
+	if (!run.report.images) {
+		error = FL_ENOMEM;
+	} else {
+		memset(run.report.images, 0, options->image_count * sizeof(*run.report.images));
+		error = fl_output_check(options, &run.diag);
+	}
+	if (!error)
+		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
+	status = conclude(&run, error, partly);
+
+	fl_plan_free(run.plan);
+	fl_target_free(&run.target);
+	fl_run_close(&run);
+	fl_report_free(&run.report);
+	if (run.part)
+		(void)unlink(run.part);
+	free(run.part);
+	return status;
+}
+
+/* Prints one of the answers that need no image. */
+static int print(const struct fl_program *program, const char *text)
+{
+	struct fl_diag diag = {{0}};
+	int error = fl_output_print(text, &diag);
+
+	if (!error)
+		return FL_EXIT_DONE;
+	return fl_message_failure(program->name, NULL, "printing", error, &diag,
+				  FL_IMAGE_UNTOUCHED);
+}
+
+static int answer(const struct fl_program *program)
+{
+	char *text = NULL;
+	int error = program->answer(program->settings, &text);
+	int status;
+
+	if (error)
+		status = fl_message_failure(program->name, NULL, "answering", error, NULL,
+					    FL_IMAGE_UNTOUCHED);
+	else
+		status = print(program, text);
+	free(text);
+	return status;
+}
+
+int fl_cli_main(const struct fl_program *program, int argc, char **argv)
+{
+	struct fl_options options;
+	struct fl_diag diag = {{0}};
+	enum fl_request request;
+	char version[64];
+	int error;
+
+	fl_output_reserve_standard();
+	fl_signals_catch();
+	error = fl_options_parse(program, argc, argv, &options, &request, &diag);
+	if (error == FL_ESYNTAX) {
+		fl_message(program->name, NULL, "%s; see %s --help", diag.text, program->name);
+		return FL_EXIT_USAGE;
+	}
+	if (error)
+		return fl_message_failure(program->name, NULL, "reading the command line", error,
+					  &diag, FL_IMAGE_UNTOUCHED);
+	switch (request) {
+	case FL_REQUEST_HELP:
+		return print(program, program->usage);
+	case FL_REQUEST_VERSION:
+		(void)snprintf(version, sizeof(version), "%s (fraglab) %s\n", program->name,
+			       FL_VERSION);
+		return print(program, version);
+	case FL_REQUEST_ANSWER:
+		return answer(program);
+	case FL_REQUEST_RUN:
+		break;
+	}
+	return run_all(program, &options);
+}

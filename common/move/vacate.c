@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gives vacated blocks back to the host, so that a sparse image stays sparse. Must not touch
+ * a block that is reachable on disk.
+ */
+#include "move_internal.h"
+
+#include <fraglab/blockset.h>
+#include <stdlib.h>
+
+/*
+ * Clearing costs the host far more a call than a byte, and most vacated blocks are soon written
+ * again. So it waits until this much host space could be had.
+ */
+#define CLEAR_BYTES (UINT64_C(1) << 30)
+
+struct move_vacated {
+	struct fl_device *device;
+	uint64_t block_bytes, blocks;
+	struct fl_blockset *set;    /* vacated, not cleared */
+	struct fl_blockset *future; /* destinations of the batches to come */
+};
+
+static int add_future(struct move_vacated *vacated, const struct fl_plan *plan)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < plan->moves.count && !error; i++)
+		error = fl_blockset_add(vacated->future, plan->moves.at[i].to,
+					plan->moves.at[i].len);
+	for (size_t i = 0; i < plan->trees.count && !error; i++)
+		error = fl_blockset_add(vacated->future, plan->trees.at[i], 1);
+	return error;
+}
+
+int move_vacated_new(struct fl_fs *fs, const struct fl_plan *plan, struct move_vacated **vacated)
+{
+	const struct fl_geometry *geo = fl_fs_geometry(fs);
+	struct move_vacated *made = calloc(1, sizeof(*made));
+	int error;
+
+	if (!made)
+		return FL_ENOMEM;
+	made->device = fl_fs_device(fs);
+	made->block_bytes = geo->block_bytes;
+	made->blocks = geo->blocks;
+	error = fl_blockset_new(geo->blocks, &made->set);
+	if (!error)
+		error = fl_blockset_new(geo->blocks, &made->future);
+	if (!error)
+		error = add_future(made, plan);
+	if (error)
+		move_vacated_free(made);
+	else
+		*vacated = made;
+	return error;
+}
+
+void move_vacated_free(struct move_vacated *vacated)
+{
+	if (!vacated)
+		return;
+	fl_blockset_free(vacated->set);
+	fl_blockset_free(vacated->future);
+	free(vacated);
+}
+
+int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claimed)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < claimed->count && !error; i++) {
+		struct fl_run run = claimed->at[i];
+
+		error = fl_blockset_remove(vacated->set, run.start, run.len);
+		if (!error)
+			error = fl_blockset_remove(vacated->future, run.start, run.len);
+	}
+	return error;
+}
+
+int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *released)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < released->count && !error; i++)
+		error = fl_blockset_add(vacated->set, released->at[i].start, released->at[i].len);
+	return error;
+}
+
+/* Clears a part of a vacated run that no later batch writes. */
+static int clear_run(struct move_vacated *vacated, struct fl_run run)
+{
+	int error = fl_device_discard(vacated->device, run.len * vacated->block_bytes,
+				      run.start * vacated->block_bytes);
+
+	return error ? error : fl_blockset_remove(vacated->set, run.start, run.len);
+}
+
+/* The next run that is vacated and, unless `all`, not to be overwritten. */
+static bool next_run(const struct move_vacated *vacated, bool all, fl_pblk from, struct fl_run *run)
+{
+	fl_pblk stop;
+
+	while (fl_blockset_next_run(vacated->set, from, vacated->blocks, run)) {
+		if (all)
+			return true;
+		if (fl_blockset_find(vacated->future, run->start, fl_run_end(*run), true, &stop)) {
+			if (stop > run->start) {
+				run->len = stop - run->start;
+				return true;
+			}
+			if (!fl_blockset_find(vacated->future, stop, fl_run_end(*run), false,
+					      &from))
+				from = fl_run_end(*run);
+			continue;
+		}
+		return true;
+	}
+	return false;
+}
+
+int move_vacated_clear(struct move_vacated *vacated, bool all, struct fl_diag *diag)
+{
+	struct fl_run run;
+	fl_pblk pos = 0;
+
+	if (!all && fl_blockset_count(vacated->set) * vacated->block_bytes < CLEAR_BYTES)
+		return 0;
+	for (; next_run(vacated, all, pos, &run); pos = fl_run_end(run)) {
+		int error = clear_run(vacated, run);
+
+		if (error)
+			return fl_fail(diag, error, "clearing vacated blocks: %s",
+				       fl_error_text(error));
+	}
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The history of a disk: plays a schedule through the allocator, from a disk on which only
+ * what cannot move is present, to one that holds every file of the map and nothing else.
+ * Pure and deterministic.
+ */
+#ifndef FRAG_HISTORY_H
+#define FRAG_HISTORY_H
+
+#include "frag/chain.h"
+#include "frag/schedule.h"
+
+struct frag_history_options {
+	struct frag_schedule_options schedule;
+	/* Files with mapping-tree blocks stay where they are; the others are aged. */
+	bool keep_trees;
+};
+
+struct frag_history {
+	const struct fl_map *map; /* borrowed */
+	struct fl_alloc *alloc;	  /* what is free in the end: room for the mapping trees */
+	struct frag_chains chains;
+	struct frag_chain *files; /* as map->files; empty: stays where it is */
+};
+
+/* True when the history places this file; the others stay. */
+bool frag_history_moves(const struct frag_history_options *options, const struct fl_file *file);
+
+/*
+ * Fills history (zero-initialised); free it with frag_history_free, also after a failure.
+ * FL_ENOMEM; FL_ENOROOM when the blocks of the files are more than there is room for, which a
+ * map that fl_map_finish passed rules out.
+ */
+int frag_history_run(struct frag_history *history, const struct fl_map *map,
+		     const struct frag_history_options *options) FL_CHECKED;
+void frag_history_free(struct frag_history *history);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frag: its own options, and the simulation they ask for. The rest of a run is in
+ * common/cli; where blocks shall go is in target.c.
+ */
+#include "frag/target.h"
+
+#include <fraglab/cli.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "frag/profile.h"
+
+static const char usage[] =
+	"Usage: frag [OPTION]... IMAGE\n"
+	"Age the ext2/3/4 filesystem in IMAGE in place: move the blocks of its files\n"
+	"until files and free space look as after months of use; print before and\n"
+	"after. File content, names, times, owners and extended attributes do not\n"
+	"change. The same image, options and seed give the same bytes.\n"
+	"\n"
+	"Ageing:\n"
+	"  -m, --months N       months of use (default 6)\n"
+	"  -p, --profile NAME   kind of use; 'help' lists the profiles\n"
+	"  -s, --seed N         another history of the same kind (default 1)\n"
+	"\n" FL_CLI_USAGE "\n"
+	"Not in this version (status 16): --files-only, --free-only, --target,\n"
+	"--file, --extents, -P, --partition, --offset, --undo.\n";
+
+static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
+{
+	struct frag_settings *settings = context;
+	uint64_t number;
+	int error;
+
+	if (!strcmp(name, "months")) {
+		error = fl_cli_number(value, 1, FRAG_MOST_MONTHS, &number, diag);
+		if (!error)
+			settings->months = (uint32_t)number;
+		return error;
+	}
+	if (!strcmp(name, "seed"))
+		return fl_cli_number(value, 0, UINT64_MAX, &settings->seed, diag);
+	if (!strcmp(name, "profile")) {
+		if (!strcmp(value, "help"))
+			return FL_OPTION_QUESTION;
+		if (!frag_profile_find(value))
+			return fl_fail(diag, FL_ESYNTAX,
+				       "no such profile: '%s' (--profile help lists them)", value);
+		settings->profile = value;
+		return 0;
+	}
+	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+}
+
+static int list_profiles(void *context, char **text)
+{
+	const struct frag_profile *profile;
+	size_t bytes, i;
+	FILE *stream;
+
+	(void)context;
+	stream = open_memstream(text, &bytes);
+	if (!stream)
+		return FL_ENOMEM;
+	for (i = 0; (profile = frag_profile_at(i)); i++)
+		(void)fprintf(stream, "%-10s %s\n", profile->name, profile->summary);
+	return fclose(stream) ? FL_ENOMEM : 0;
+}
+
+static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
+		       struct fl_report *report, struct fl_diag *diag)
+{
+	const struct frag_settings *settings = context;
+
+	report->seed = settings->seed;
+	report->months = settings->months;
+	report->profile = strdup(settings->profile);
+	if (!report->profile)
+		return FL_ENOMEM;
+	return frag_target(settings, map, target, diag);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fl_program_option own_options[] = {
+		{"extents", 0, true},	 {"file", 0, true},	{"files-only", 0, false},
+		{"free-only", 0, false}, {"months", 'm', true}, {"profile", 'p', true},
+		{"seed", 's', true},	 {"target", 0, true},	{NULL, 0, false},
+	};
+	struct frag_settings settings = {
+		.months = FRAG_DEFAULT_MONTHS,
+		.seed = FRAG_DEFAULT_SEED,
+		.profile = frag_profile_at(0)->name,
+	};
+	const struct fl_program program = {
+		.name = "frag",
+		.usage = usage,
+		.option = take_option,
+		.answer = list_profiles,
+		.own_options = own_options,
+		.target = make_target,
+		.settings = &settings,
+	};
+
+	return fl_cli_main(&program, argc, argv);
+}

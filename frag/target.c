@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a history and writes down where every file ended, with its mapping tree. Must not
+ * decide where data goes.
+ */
+#include "frag/target.h"
+
+#include "frag/history.h"
+
+/*
+ * The mapping-tree blocks of the file added last: each near the data that it maps, in the
+ * hole the allocator likes best, as a tree that grew with its file would lie.
+ */
+static int add_tree(struct fl_target *target, struct fl_alloc *alloc, const struct fl_runs *runs,
+		    uint64_t blocks)
+{
+	for (uint64_t i = 0; i < blocks; i++) {
+		size_t near = (size_t)(i * runs->count / blocks);
+		struct fl_run run;
+		int err = fl_alloc_take(alloc, fl_run_end(runs->at[near]), 1, &run);
+
+		if (!err)
+			err = fl_target_add_tree(target, run.start, run.len);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int add_file(struct fl_target *target, const struct frag_history *history, uint32_t number,
+		    struct fl_runs *runs)
+{
+	uint64_t tree_blocks;
+	int err;
+
+	runs->count = 0;
+	for (uint32_t i = history->files[number].first; i; i = history->chains.links.at[i].next) {
+		const struct frag_link *link = &history->chains.links.at[i];
+		struct fl_run run = {.start = link->start, .len = link->len};
+
+		if (fl_array_push(runs, run))
+			return FL_ENOMEM;
+	}
+	if (runs->count == 0)
+		return 0;
+	err = fl_target_add(target, history->map, number, runs->at, runs->count, &tree_blocks);
+	return err ? err : add_tree(target, history->alloc, runs, tree_blocks);
+}
+
+static int try_history(const struct fl_map *map, const struct frag_history_options *options,
+		       struct fl_target *target)
+{
+	struct frag_history history = {0};
+	struct fl_runs runs = {0};
+	int err = frag_history_run(&history, map, options);
+
+	for (size_t i = 0; i < map->files.count && !err; i++)
+		err = add_file(target, &history, (uint32_t)i, &runs);
+	fl_array_free(&runs);
+	frag_history_free(&history);
+	return err;
+}
+
+static int check_settings(const struct frag_settings *settings, const struct fl_map *map,
+			  struct fl_diag *diag)
+{
+	if (settings->months < 1 || settings->months > FRAG_MOST_MONTHS)
+		return fl_fail(diag, FL_ESYNTAX, "months: %u is not between 1 and %u",
+			       settings->months, FRAG_MOST_MONTHS);
+	if (settings->files_only || settings->free_only)
+		return fl_fail(diag, FL_ESYNTAX, "%s: not in this version",
+			       settings->files_only ? "--files-only" : "--free-only");
+	if (map->geo.cluster_blocks > 1)
+		return fl_fail(diag, FL_EFEATURE, "plan: files of a bigalloc filesystem stay");
+	if (map->free_blocks == 0)
+		return fl_fail(diag, FL_ENOROOM, "plan: the filesystem has no free block");
+	return 0;
+}
+
+int frag_target(const struct frag_settings *settings, const struct fl_map *map,
+		struct fl_target *target, struct fl_diag *diag)
+{
+	/* What is tried in turn, until the mapping trees fit. */
+	static const struct {
+		bool gentle, keep_trees;
+	} tries[] = {{false, false}, {true, false}, {true, true}};
+	struct frag_history_options options = {
+		.schedule = {.profile = settings->profile ? frag_profile_find(settings->profile)
+							  : frag_profile_at(0),
+			     .months = settings->months,
+			     .seed = settings->seed},
+	};
+	int err = check_settings(settings, map, diag);
+
+	if (err)
+		return err;
+	if (!options.schedule.profile)
+		return fl_fail(diag, FL_ESYNTAX, "profile: there is none called '%s'",
+			       settings->profile);
+	err = FL_ENOROOM;
+	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries) && err == FL_ENOROOM; i++) {
+		fl_target_free(target);
+		options.schedule.gentle = tries[i].gentle;
+		options.keep_trees = tries[i].keep_trees;
+		err = try_history(map, &options, target);
+	}
+	if (err == FL_ENOROOM)
+		return fl_fail(diag, err, "plan: too few free blocks for the mapping trees");
+	return err ? err : fl_target_finish(target, map, diag);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From settings and a map to the target layout of an aged disk: what main hands to the
+ * planner. Pure; a function of its arguments alone.
+ */
+#ifndef FRAG_TARGET_H
+#define FRAG_TARGET_H
+
+#include <fraglab/plan.h>
+
+#define FRAG_DEFAULT_MONTHS 6u
+#define FRAG_MOST_MONTHS 1200u
+#define FRAG_DEFAULT_SEED 1u
+
+struct frag_settings {
+	uint32_t months;     /* of use, 1 .. FRAG_MOST_MONTHS */
+	uint64_t seed;	     /* another seed, another history */
+	const char *profile; /* a profile's name; NULL: the default */
+	bool files_only;     /* not done yet: refused with FL_ESYNTAX */
+	bool free_only;	     /* not done yet: refused with FL_ESYNTAX */
+};
+
+/*
+ * Fills the target (zero-initialised; free with fl_target_free, also after a failure) with a
+ * place for every movable file, checked by fl_target_finish. Where the mapping trees of so
+ * fragmented a layout would not fit, the history is milder: every file is written once, in one
+ * go; then also files that have mapping-tree blocks keep their places.
+ * FL_ESYNTAX: a setting is not legal, or not done yet; FL_EFEATURE: bigalloc; FL_ENOROOM: the
+ * disk has no free block, or none of these layouts fits; FL_ENOMEM.
+ */
+int frag_target(const struct frag_settings *settings, const struct fl_map *map,
+		struct fl_target *target, struct fl_diag *diag) FL_CHECKED;
+
+#endif
