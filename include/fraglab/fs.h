@@ -25,6 +25,7 @@ enum fl_fs_mode {
  * FL_ENOTEXT, FL_ESHORT (device smaller than the filesystem), FL_EDIRTY (not clean, errors,
  * journal to replay, orphans), FL_EFEATURE (fs/feature.c has the table), FL_EDAMAGED
  * (superblock, descriptors or bitmaps unreadable or with wrong checksums), FL_EIO, FL_ENOMEM.
+ * FL_EINVAL: FL_FS_CHANGE on a read-only device.
  * I/O: superblock, descriptors, bitmaps. Free with fl_fs_close.
  */
 int fl_fs_open(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **fs,
