@@ -10,6 +10,7 @@
 
 struct observer {
 	struct fl_io_metrics *metrics;
+	struct fl_blamer *blamer;
 	fl_lbn last[WINDOW]; /* last LBN of the previous I/Os, a ring */
 	uint64_t sequential;
 };
@@ -46,6 +47,7 @@ static int observe(void *context, const struct fl_io *io)
 	struct fl_io_metrics *metrics = observer->metrics;
 	uint64_t bytes = (uint64_t)io->sectors * FL_SECTOR_BYTES;
 
+	fl_blamer_note(observer->blamer, io);
 	fl_hist_add(&metrics->length, (int64_t)bytes);
 	if (metrics->ios) {
 		fl_lbn previous = observer->last[(metrics->ios - 1) % WINDOW];
@@ -62,15 +64,17 @@ static int observe(void *context, const struct fl_io *io)
 }
 
 int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
-		  const struct fl_stream_options *options, struct fl_io_metrics *metrics)
+		  const struct fl_stream_options *options, struct fl_blamer *blamer,
+		  struct fl_io_metrics *metrics)
 {
 	struct fl_io_metrics sum = {.workload = workload};
-	struct observer observer = {.metrics = &sum};
+	struct observer observer = {.metrics = &sum, .blamer = blamer};
 	int error;
 
 	fl_hist_init(&sum.length, FL_HIST_LENGTH);
 	fl_hist_init(&sum.seek, FL_HIST_SEEK);
 	fl_hist_init(&sum.windowed_seek, FL_HIST_WINDOWED_SEEK);
+	fl_blamer_start(blamer);
 	error = fl_stream_run(map, workload, options, observe, &observer);
 	if (error)
 		return error;
@@ -81,6 +85,7 @@ int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
 		sum.sequential_ratio = (double)observer.sequential / (double)sum.ios;
 		sum.mean_io_bytes = (double)sum.bytes / (double)sum.ios;
 	}
+	fl_blamer_sum(blamer, &sum.blame);
 	*metrics = sum;
 	return 0;
 }
