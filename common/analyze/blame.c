@@ -112,7 +112,7 @@ static void describe(const struct fl_blamer *blamer, size_t index, struct fl_bla
 	blamed->ino = file->ino;
 	blamed->seeks = blamer->seeks[index];
 	blamed->share = (double)blamed->seeks / (double)blamer->total;
-	if (file->name != FL_NO_NAME)
+	if (file->name < blamer->map->names.count)
 		snprintf(blamed->path, sizeof(blamed->path), "%s",
 			 fl_map_path(blamer->map, file->name, true, buffer, sizeof(buffer)));
 	else

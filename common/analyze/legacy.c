@@ -76,7 +76,7 @@ void fl_legacy_e4defrag(const struct fl_map *map, const struct fl_file *file,
 /* The file's path begins with this entry of the root. */
 static bool begins_with(const struct fl_map *map, uint32_t name, const char *folder)
 {
-	uint32_t parent = map->names.at[name].parent;
+	uint32_t parent = name < map->names.count ? map->names.at[name].parent : FL_NO_NAME;
 
 	if (parent == FL_NO_NAME)
 		return false;
@@ -139,12 +139,15 @@ static void sum_e4defrag(const struct fl_map *map, struct fl_legacy_metrics *met
 	for (size_t i = 0; i < metrics->e4defrag.worst_count; i++) {
 		struct fl_legacy_file *view = &metrics->e4defrag.worst[i];
 		char buffer[FL_LEGACY_PATH];
+		uint32_t name;
 		size_t file;
 
 		if (!fl_map_find(map, view->ino, &file))
 			continue;
-		snprintf(view->path, sizeof(view->path), "%s",
-			 fl_map_path(map, map->files.at[file].name, true, buffer, sizeof(buffer)));
+		name = map->files.at[file].name;
+		if (name < map->names.count)
+			snprintf(view->path, sizeof(view->path), "%s",
+				 fl_map_path(map, name, true, buffer, sizeof(buffer)));
 	}
 }
 
