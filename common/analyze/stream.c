@@ -3,7 +3,7 @@
  * Workloads as streams of I/Os, generated from a map. Counts nothing and stores
  * no stream; what the I/Os mean is for the consumer.
  */
-#include <fraglab/stream.h>
+#include <fraglab/trace.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 static const char *const workload_names[FL_WORKLOADS] = {
 	[FL_WORKLOAD_READ_ALL] = "read-all",
 	[FL_WORKLOAD_READ_INODE_ORDER] = "read-inode-order",
+	[FL_WORKLOAD_TRACE] = "trace",
 };
 
 const char *fl_workload_name(enum fl_workload workload)
@@ -133,6 +134,10 @@ int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 	size_t count;
 	int error;
 
+	if (workload == FL_WORKLOAD_TRACE)
+		return options->trace
+			       ? fl_trace_run(options->trace, map, max_io_bytes, sink, context)
+			       : FL_EINVAL;
 	if (!max_io_bytes)
 		max_io_bytes = DEFAULT_MAX_IO_BYTES;
 	if (max_io_bytes % map->geo.block_bytes || max_io_bytes / FL_SECTOR_BYTES > UINT32_MAX ||

@@ -6,6 +6,7 @@
 #include "common/cli/run.h"
 
 #include <fraglab/scan.h>
+#include <fraglab/trace.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/cli/signals.h"
@@ -77,10 +78,34 @@ int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 	return error;
 }
 
+/* The file names of a trace mean something on this image. */
+static int check_trace(struct run *run, const struct fl_map *map)
+{
+	struct fl_diag reason = {{0}};
+	int error = fl_trace_check(run->trace, map, &reason);
+
+	if (error != FL_ESYNTAX)
+		return error;
+	return fl_fail(&run->diag, error, "option --workload: trace %s: %s",
+		       run->options->trace_path, reason.text);
+}
+
 int fl_run_measure(struct run *run, const struct fl_map *map, struct fl_metrics *metrics)
 {
+	struct fl_analyze_options analysis = run->options->analysis;
+	int error = 0;
+
 	run->action = "analysing";
-	return fl_analyze(map, &run->options->analysis, metrics);
+	analysis.stream.trace = run->trace;
+	if (run->trace)
+		error = check_trace(run, map);
+	if (!error)
+		error = fl_analyze(map, &analysis, metrics);
+	if (error || !run->options->fio_log_path)
+		return error;
+	free(run->fio_log);
+	run->fio_log = NULL;
+	return fl_report_fio_log(map, analysis.workloads[0], &analysis.stream, &run->fio_log);
 }
 
 static int describe_features(struct run *run, struct fl_report_filesystem *filesystem)

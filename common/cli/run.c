@@ -5,6 +5,7 @@
  */
 #include "common/cli/run.h"
 
+#include <fraglab/trace.h>
 #include <fraglab/version.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -309,6 +310,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 		error = fl_output_check(options, &run.diag);
 	}
 	if (!error)
+		error = fl_run_load_trace(&run);
+	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = conclude(&run, error, partly);
 
@@ -316,6 +319,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	fl_target_free(&run.target);
 	fl_run_close(&run);
 	fl_report_free(&run.report);
+	fl_trace_free(run.trace);
+	free(run.fio_log);
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);

@@ -23,13 +23,20 @@ struct run {
 	struct fl_map *map;
 	struct fl_target target;
 	struct fl_plan *plan;
-	char *part; /* --output: the copy, until it gets its name */
+	struct fl_trace *trace; /* of --workload trace=FILE */
+	char *fio_log;		/* --fio-log: of the last state that was measured */
+	char *part;		/* --output: the copy, until it gets its name */
 
 	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
 	bool moved;    /* the whole plan has run */
 	bool stopped;  /* the mover ended early because someone asked it to */
 };
+
+/* --- trace.c --- */
+
+/* Reads the trace that the options name, if they do. FL_ESYNTAX, FL_EIO, FL_ENOMEM. */
+int fl_run_load_trace(struct run *run) FL_CHECKED;
 
 /* --- image.c: from a path to a map and its metrics --- */
 

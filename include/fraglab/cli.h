@@ -21,11 +21,14 @@ enum fl_exit {
 
 enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER };
 
+#define FL_CLI_PATH 4096
+
 /* Options that frag and defrag share. */
 struct fl_options {
 	bool dry_run, analyze, quiet, verbose, verify;
 	bool json; /* with json_path NULL: stdout, instead of the text report */
-	const char *json_path, *csv_path, *output_path;
+	const char *json_path, *csv_path, *output_path, *fio_log_path;
+	char trace_path[FL_CLI_PATH]; /* of --workload trace=FILE; else empty */
 	enum fl_progress_when progress;
 	struct fl_analyze_options analysis;
 	char **images; /* borrowed from argv */
@@ -80,7 +83,8 @@ struct fl_program {
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
-	"      --workload LIST  read-all, read-inode-order (default: both)\n"                      \
+	"      --fio-log FILE   the first workload as an iolog for fio(1)\n"                       \
+	"      --workload LIST  read-all, read-inode-order (default: both), trace=FILE\n"          \
 	"      --disk MODEL     none: no latencies (the only model so far)\n"                      \
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
 	"      --progress WHEN  auto, always or never (default auto)\n"                            \

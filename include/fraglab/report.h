@@ -91,4 +91,13 @@ int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
  */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
 
+/*
+ * A workload of a map as a fio iolog, version 2, of one device named FL_FIO_DEVICE; no such file
+ * exists, so that nothing is overwritten before fio's --replay_redirect names a disk. Malloc'd.
+ * FL_ENOMEM, and what fl_stream_run returns.
+ */
+#define FL_FIO_DEVICE "fraglab-disk"
+int fl_report_fio_log(const struct fl_map *map, enum fl_workload workload,
+		      const struct fl_stream_options *options, char **text) FL_CHECKED;
+
 #endif

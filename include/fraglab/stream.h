@@ -11,10 +11,11 @@
 enum fl_workload {
 	FL_WORKLOAD_READ_ALL,	      /* every named file, path order, whole */
 	FL_WORKLOAD_READ_INODE_ORDER, /* the same files by inode number */
+	FL_WORKLOAD_TRACE,	      /* recorded I/O: see trace.h */
 	FL_WORKLOADS
 };
 
-/* "read-all", "read-inode-order". */
+/* "read-all", "read-inode-order", "trace". */
 const char *fl_workload_name(enum fl_workload workload);
 /* False: no such workload. */
 bool fl_workload_find(const char *name, enum fl_workload *workload);
@@ -25,8 +26,11 @@ struct fl_io {
 	bool write;
 };
 
+struct fl_trace;
+
 struct fl_stream_options {
 	uint64_t max_io_bytes; /* largest request; a multiple of the block size; 0: 512 KiB */
+	const struct fl_trace *trace; /* for FL_WORKLOAD_TRACE; borrowed */
 };
 
 /* Consumes one I/O; a non-zero result ends the stream and is returned. */
@@ -37,7 +41,8 @@ typedef int (*fl_io_sink)(void *context, const struct fl_io *io);
  * are not read (the kernel returns zeros without I/O); a request never spans two fragments or
  * two files and is at most max_io_bytes long. Pinned but named files are read as well. Written
  * extents that are neighbours on the disk are one fragment here, even across a hole.
- * FL_EINVAL: max_io_bytes is no multiple of the block size; FL_ENOMEM; what the sink returned.
+ * FL_EINVAL: max_io_bytes is no multiple of the block size, or there is no trace to replay;
+ * FL_ENOMEM; what the sink returned.
  */
 int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 		  const struct fl_stream_options *options, fl_io_sink sink,

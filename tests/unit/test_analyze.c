@@ -111,7 +111,7 @@ static struct fl_map *worked_map(void)
 static const struct fl_analyze_options both_workloads = {
 	.workloads = {FL_WORKLOAD_READ_ALL, FL_WORKLOAD_READ_INODE_ORDER},
 	.workload_count = 2,
-	.stream = {256 * 1024},
+	.stream = {.max_io_bytes = 256 * 1024},
 };
 
 static void analyze(const struct fl_map *map, const struct fl_analyze_options *options,

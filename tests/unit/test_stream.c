@@ -82,7 +82,7 @@ static struct fl_map *finish(struct fl_map *map)
 static void expect_run(const struct fl_map *map, enum fl_workload workload, uint64_t max_io_bytes,
 		       const uint64_t (*blocks)[2], size_t count)
 {
-	const struct fl_stream_options options = {max_io_bytes};
+	const struct fl_stream_options options = {.max_io_bytes = max_io_bytes};
 	struct log log = {0};
 
 	assert_int_equal(fl_stream_run(map, workload, &options, record, &log), 0);
@@ -216,8 +216,8 @@ static void test_requests_end_with_the_file(void **state)
 static void test_empty_and_misuse(void **state)
 {
 	struct fl_map *map = finish(new_map());
-	const struct fl_stream_options odd = {1536}, none = {0};
-	const struct fl_stream_options huge = {(uint64_t)1 << 42};
+	const struct fl_stream_options odd = {.max_io_bytes = 1536}, none = {0};
+	const struct fl_stream_options huge = {.max_io_bytes = (uint64_t)1 << 42};
 	struct log log = {0};
 
 	(void)state;
@@ -232,7 +232,7 @@ static void test_empty_and_misuse(void **state)
 static void test_sink_ends_the_stream(void **state)
 {
 	struct fl_map *map = new_map();
-	const struct fl_stream_options options = {2048};
+	const struct fl_stream_options options = {.max_io_bytes = 2048};
 	struct log log = {.fail_at = 2};
 
 	(void)state;
