@@ -39,6 +39,11 @@ size_t fl_report_width(const char *text);
 /* "26,397"; without commas, then with K, M, G, T, P, E (of 1000), where columns are few. */
 const char *fl_report_count(uint64_t value, size_t columns, char cell[REPORT_CELL]);
 
+/* --- csv.c --- */
+
+/* vscsiStats' name of a histogram; NULL: it has none such. */
+const char *fl_report_csv_name(enum fl_hist_kind kind, enum fl_capture_of of);
+
 /* --- table.c --- */
 
 struct fl_report_column {

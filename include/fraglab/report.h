@@ -91,6 +91,28 @@ int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
  */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
 
+/* Which I/Os a histogram of a capture counts. */
+enum fl_capture_of { FL_CAPTURE_ALL, FL_CAPTURE_READS, FL_CAPTURE_WRITES, FL_CAPTURE_OFS };
+
+struct fl_capture {
+	struct fl_hist hist; /* sum is mean * count, as the mean is rounded */
+	enum fl_capture_of of;
+	int64_t world, handle; /* of the virtual machine and its disk */
+};
+
+/* Zero-initialise, free with fl_array_free. */
+struct fl_captures {
+	FL_ARRAY(struct fl_capture);
+};
+
+/*
+ * Reads what vscsiStats or fl_report_csv wrote, any number of histograms; text need not end with a
+ * NUL. FL_ESYNTAX with the number of the line in diag: not that layout, a name or limit that
+ * vscsiStats does not have, frequencies that do not add up. FL_ENOMEM. captures on success only.
+ */
+int fl_captures_parse(const char *text, size_t bytes, struct fl_captures *captures,
+		      struct fl_diag *diag) FL_CHECKED;
+
 /*
  * A workload of a map as a fio iolog, version 2, of one device named FL_FIO_DEVICE; no such file
  * exists, so that nothing is overwritten before fio's --replay_redirect names a disk. Malloc'd.
