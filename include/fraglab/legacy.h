@@ -45,7 +45,7 @@ struct fl_legacy_metrics {
 	struct {
 		uint64_t min_kib, max_kib, mean_kib; /* each rounded down; 0 without free blocks */
 	} e2freefrag;
-	/* filefrag of every regular file with a name, hard links counted once. */
+	/* filefrag of every regular file with a name and blocks, hard links counted once. */
 	struct {
 		uint64_t files, extents;
 	} filefrag;
