@@ -75,6 +75,12 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
  *   largest_possible_bytes; moves: planned_bytes, needed_bytes, fenced; at the top: dry_run,
  *   mode (defrag) or profile and months (frag), left [{path, fragments, reason}], left_total.
+ * - legacy, in M: scores of other tools (see legacy.h): e4defrag {files, extents, best_extents,
+ * score, worst [{path, inode, extents, best_extents, score}]}, e2fsck {non_contiguous_files,
+ *   non_contiguous_directories, non_contiguous_percent}, e2freefrag {min_kib, max_kib, mean_kib,
+ *   histogram as in free, without empty rows}, filefrag {files, extents}.
+ * - blame, in each of io: {seeks, owned_seeks, files, worst [{path, inode, seeks, share}]}; seeks
+ *   to what no file owns are in seeks only.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
  *
  * With --analyze "images" stands for before, after, predicted and moves; "image" and
