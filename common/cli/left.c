@@ -72,7 +72,11 @@ static enum fl_left_reason reason_of(const struct run *run, const struct fl_map 
 {
 	if (run->program->leaves(run->program->settings, map, file))
 		return FL_LEFT_MODE;
-	return run->stopped ? FL_LEFT_STOPPED : FL_LEFT_NO_ROOM;
+	if (run->stopped)
+		return FL_LEFT_STOPPED;
+	return run->out_of_time || (run->program->budget && run->program->budget->bytes)
+		       ? FL_LEFT_BUDGET
+		       : FL_LEFT_NO_ROOM;
 }
 
 int fl_run_find_left(struct run *run, const struct fl_map *map, bool *beyond)
@@ -100,7 +104,7 @@ int fl_run_find_left(struct run *run, const struct fl_map *map, bool *beyond)
 		struct fl_left left = {.fragments = candidate->fragments};
 
 		left.reason = reason_of(run, map, candidate->file);
-		*beyond |= left.reason == FL_LEFT_NO_ROOM;
+		*beyond |= left.reason == FL_LEFT_NO_ROOM || left.reason == FL_LEFT_BUDGET;
 		if (i >= FL_LEFT_SHOWN)
 			continue;
 		left.path = strdup(fl_map_path(map, map->files.at[candidate->file].name, true, path,
