@@ -80,22 +80,12 @@ static int add_file(struct packer *packer, size_t first, size_t end, struct fl_t
 	return error;
 }
 
-static int compare_longest_first(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(right->len, left->len)
-				       : fl_compare(left->start, right->start);
-}
-
 int packer_target(struct packer *packer, struct fl_target *target)
 {
 	const struct units *units = &packer->units;
 	int error = 0;
 
-	if (packer->left.count)
-		qsort(packer->left.at, packer->left.count, sizeof(*packer->left.at),
-		      compare_longest_first);
+	fl_runs_longest_first(&packer->left);
 	for (size_t i = 0; i < units->count && !error;) {
 		size_t end = i + 1;
 

@@ -40,15 +40,6 @@ static int release_placed(struct packer *packer, bool *released, struct fl_runs 
 	return 0;
 }
 
-/* Shortest first: the gaps that fit closest are filled first. */
-static int compare_lengths(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(left->len, right->len)
-				       : fl_compare(right->start, left->start);
-}
-
 /* One pass: whole files into gaps, or cut ones into fewer pieces than they are in. */
 static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs *gaps, bool *placed)
 {
@@ -61,8 +52,7 @@ static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs 
 		for (size_t i = 0; i < gaps->count && !error; i++)
 			error = fl_array_push(&packer->left, gaps->at[i]);
 	} else {
-		if (gaps->count)
-			qsort(gaps->at, gaps->count, sizeof(*gaps->at), compare_lengths);
+		fl_runs_shortest_first(gaps);
 		error = fill_gaps(&packer->units, gaps, gaps->count, FILL_BY_SIZE, &packer->left);
 	}
 	gaps->count = 0;

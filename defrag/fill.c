@@ -212,14 +212,6 @@ int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred,
 	return error;
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(left->len, right->len)
-				       : fl_compare(right->start, left->start);
-}
-
 /* In how many pieces a unit can be cut from the longest runs; 0 when they do not hold it. */
 static uint64_t pieces_needed(const struct unit *unit, const struct fl_runs *left)
 {
@@ -265,8 +257,7 @@ int fill_split(struct units *units, struct fl_runs *left, bool only_better, size
 
 	*split = 0;
 	fl_runs_normalize(left);
-	if (left->count)
-		qsort(left->at, left->count, sizeof(*left->at), compare_lengths);
+	fl_runs_shortest_first(left);
 	for (size_t i = 0; i < units->count && !error; i++) {
 		struct unit *unit = &units->at[i];
 		uint64_t pieces;

@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-static int compare_lengths(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(right->len, left->len)
-				       : fl_compare(left->start, right->start);
-}
-
 static int collect_slots(const struct fl_map *map, struct units *units)
 {
 	int error = fl_map_slots(map, &units->slots);
@@ -22,9 +14,7 @@ static int collect_slots(const struct fl_map *map, struct units *units)
 		units->slot_blocks += units->slots.at[i].len;
 		error = fl_array_push(&units->by_length, units->slots.at[i]);
 	}
-	if (units->by_length.count)
-		qsort(units->by_length.at, units->by_length.count, sizeof(*units->by_length.at),
-		      compare_lengths);
+	fl_runs_longest_first(&units->by_length);
 	return error;
 }
 

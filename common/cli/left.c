@@ -18,13 +18,6 @@ struct candidates {
 	FL_ARRAY(struct candidate);
 };
 
-static int by_length_descending(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return fl_compare(right->len, left->len);
-}
-
 /* Worst first; files alike in inode order, so that the report is the same everywhere. */
 static int by_fragments_descending(const void *a, const void *b)
 {
@@ -44,8 +37,7 @@ static int find_candidates(const struct fl_map *map, struct candidates *found)
 	error = fl_map_slots(map, &slots);
 	if (error)
 		goto out;
-	if (slots.count)
-		qsort(slots.at, slots.count, sizeof(*slots.at), by_length_descending);
+	fl_runs_longest_first(&slots);
 	for (i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
 		struct candidate candidate = {.file = i};
