@@ -74,6 +74,8 @@ int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 	fl_progress_phase(&run->progress, "scanning", "inodes", 0);
 	error = fl_scan(run->fs, fl_progress_update, &run->progress, &run->map, &run->diag);
 	fl_progress_clear(&run->progress);
+	if (!error && run->options->move_immutable)
+		fl_map_unpin(run->map, FL_PIN_IMMUTABLE);
 	return error;
 }
 

@@ -215,3 +215,10 @@ bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file)
 	*file = low;
 	return true;
 }
+
+void fl_map_unpin(struct fl_map *map, enum fl_pin pin)
+{
+	for (size_t i = 0; i < map->files.count; i++)
+		if (map->files.at[i].pin == pin)
+			map->files.at[i].pin = FL_PIN_NONE;
+}

@@ -20,7 +20,8 @@ enum fl_kind {
 	FL_KIND_JOURNAL,
 	FL_KIND_RESIZE,	    /* inode 7: reserved descriptor blocks */
 	FL_KIND_BAD_BLOCKS, /* inode 1 */
-	FL_KIND_HIDDEN,	    /* quota, boot loader, orphan file, EA inodes */
+	FL_KIND_HIDDEN,	    /* quota, boot loader, orphan file */
+	FL_KIND_EA_INODE,   /* the value of an extended attribute: no name, moved like a file */
 	/*
 	 * A block of extended attributes, which one or more inodes share. Not an inode, but moved
 	 * as if it were a file of one block; it has no name, and its `ino` is its first owner.
@@ -122,6 +123,8 @@ const char *fl_map_path(const struct fl_map *map, uint32_t name, bool escape, ch
 			size_t buffer_bytes);
 /* Index of the inode with this number. False: it owns no data blocks. O(log files). */
 bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file);
+/* Lifts a pin from all files that have it (FL_PIN_IMMUTABLE: the user wants them moved). */
+void fl_map_unpin(struct fl_map *map, enum fl_pin pin);
 /* True when planners may move it. */
 static inline bool fl_file_movable(const struct fl_file *file)
 {
