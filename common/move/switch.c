@@ -104,19 +104,19 @@ static int write_inode(struct fl_fs *fs, fl_ino ino, struct ext2_inode *inode, s
 	return error ? move_fail(fs, error, diag, "writing inode %u", ino) : 0;
 }
 
-static int switch_mapping(struct fl_fs *fs, fl_ino ino, const struct move_root *root,
-			  size_t tree_before, size_t tree_after, struct ext2_inode *inode,
-			  struct fl_diag *diag)
+static int switch_mapping(struct fl_fs *fs, const struct fl_file *file,
+			  const struct move_root *root, size_t tree_before, size_t tree_after,
+			  struct ext2_inode *inode, struct fl_diag *diag)
 {
-	int error = read_inode(fs, ino, inode, diag);
+	int error = read_inode(fs, file->ino, inode, diag);
 	errcode_t failed;
 
 	if (error)
 		return error;
 	memcpy(inode->i_block, root->i_block, sizeof(inode->i_block));
 	failed = adjust_i_blocks(fl_fs_ext2(fs), inode, tree_before, tree_after);
-	return failed ? move_fail(fs, failed, diag, "counting the blocks of inode %u", ino)
-		      : write_inode(fs, ino, inode, diag);
+	return failed ? move_fail(fs, failed, diag, "counting the blocks of inode %u", file->ino)
+		      : write_inode(fs, file->ino, inode, diag);
 }
 
 /* Each owner is switched for itself: whichever block it names holds the same attributes. */
@@ -139,7 +139,8 @@ static int switch_xattr(struct fl_fs *fs, const struct fl_map *map, const struct
 
 int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		const struct fl_batch *batch, const struct fl_layout *layout,
-		const struct move_switches *roots, const size_t *tree_before, struct fl_diag *diag)
+		const struct move_switches *roots, const size_t *tree_before,
+		struct move_quota *quota, struct fl_diag *diag)
 {
 	struct ext2_inode *inode = new_inode(fl_fs_ext2(fs));
 	int error = inode ? 0 : FL_ENOMEM;
@@ -147,14 +148,20 @@ int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	for (size_t i = 0; i < batch->switch_count && !error; i++) {
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + i];
 		const struct fl_file *file = &map->files.at[item->file];
+		int64_t grown = (int64_t)item->tree_count - (int64_t)tree_before[i];
 
-		error = file->kind == FL_KIND_XATTR
-				? switch_xattr(fs, map, file,
-					       fl_layout_file(layout, item->file).extents->pblk,
-					       inode, diag)
-				: switch_mapping(fs, file->ino, &roots->at[i], tree_before[i],
-						 item->tree_count, inode, diag);
+		if (file->kind == FL_KIND_XATTR) {
+			error = switch_xattr(fs, map, file,
+					     fl_layout_file(layout, item->file).extents->pblk,
+					     inode, diag);
+			continue;
+		}
+		error = switch_mapping(fs, file, &roots->at[i], tree_before[i], item->tree_count,
+				       inode, diag);
+		if (!error)
+			error = move_quota_charge(quota, file, inode,
+						  grown * (int64_t)map->geo.block_bytes);
 	}
 	free(inode);
-	return error;
+	return error ? error : move_quota_write(quota, diag);
 }
