@@ -26,6 +26,9 @@ static int open_reason(struct fl_fs *fs, errcode_t code, struct fl_diag *diag)
 	}
 }
 
+/* Above this many blocks a bitmap of runs is smaller than one of bits (128 MiB). */
+#define BIT_ARRAY_BLOCKS (UINT64_C(1) << 30)
+
 /* libext2fs checks neither by itself. */
 static int check_descriptors(struct fl_fs *fs, struct fl_diag *diag)
 {
@@ -160,6 +163,8 @@ int fl_fs_open(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **fs
 		goto out;
 	}
 	made->state = made->ext2->super->s_state;
+	if (ext2fs_blocks_count(made->ext2->super) > BIT_ARRAY_BLOCKS)
+		made->ext2->default_bitmap_type = EXT2FS_BMAP64_RBTREE;
 	error = fl_geometry_fill(made->ext2, &made->geo, diag);
 	if (!error)
 		error = check_descriptors(made, diag);

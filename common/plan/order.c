@@ -146,7 +146,7 @@ static int put_back(struct order *order, struct order_file *file)
 static void forget_tree_places(struct order *order, uint32_t index, struct order_file *file)
 {
 	for (size_t i = 0; i < file->tree_count; i++) {
-		uint32_t p = order->here[file->tree[i] / BUCKET_BLOCKS];
+		uint32_t p = order->here[order_bucket(order, file->tree[i])];
 
 		for (; p != NONE; p = order->pieces.at[p].next_here) {
 			struct piece *piece = &order->pieces.at[p];
