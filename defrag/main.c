@@ -79,8 +79,7 @@ static bool leaves(void *context, const struct fl_map *map, uint32_t index)
 
 	if (settings->mode == DEFRAG_FREE)
 		return true;
-	return fl_fragments(&map->extents.at[file->first_extent], file->extent_count) <=
-	       settings->threshold;
+	return fl_file_fragments(map, file) <= settings->threshold;
 }
 
 int main(int argc, char **argv)

@@ -65,16 +65,16 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 static int make_plan(struct run *run)
 {
 	static const struct fl_order_options defaults;
-	const uint64_t block_bytes = run->map->geo.block_bytes;
+	const uint64_t block_bytes = run->units->geo.block_bytes;
 	int error;
 
 	run->action = "planning";
-	error = run->program->target(run->program->settings, run->map, &run->target, &run->report,
+	error = run->program->target(run->program->settings, run->units, &run->target, &run->report,
 				     &run->diag);
 	if (!error)
-		error = fl_target_finish(&run->target, run->map, &run->diag);
+		error = fl_target_finish(&run->target, run->units, &run->diag);
 	if (!error)
-		error = fl_plan_order(run->map, &run->target, &defaults, &run->plan, &run->diag);
+		error = fl_plan_order(run->units, &run->target, &defaults, &run->plan, &run->diag);
 	if (error)
 		return error;
 	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
@@ -92,11 +92,17 @@ static int make_plan(struct run *run)
 /* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
 static int predict(struct run *run, bool *beyond)
 {
-	struct fl_map *predicted = NULL;
+	struct fl_map *predicted = NULL, *units = NULL;
 	int error;
 
 	run->action = "checking the plan";
-	error = fl_plan_predict(run->map, run->plan, &predicted, &run->diag);
+	error = fl_plan_predict(run->units, run->plan, &predicted, &run->diag);
+	if (!error && predicted->blocks) {
+		units = predicted;
+		predicted = NULL;
+		error = fl_units_to_blocks(units, &predicted, &run->diag);
+		fl_map_free(units);
+	}
 	if (error)
 		return error;
 	error = fl_run_measure(run, predicted, &run->report.predicted);
@@ -116,7 +122,7 @@ static int predict(struct run *run, bool *beyond)
  */
 static int move_to_copy(struct run *run)
 {
-	struct fl_map *map = run->map;
+	struct fl_map *map = run->map, *units = run->units;
 	int error;
 
 	run->action = "copying";
@@ -133,9 +139,10 @@ static int move_to_copy(struct run *run)
 	error = fl_output_take_mode(run->part, run->image, &run->diag);
 	if (error)
 		return error;
-	run->map = NULL;
+	run->map = run->units = NULL;
 	fl_run_close(run);
 	run->map = map;
+	run->units = units;
 	error = fl_run_open(run, run->part, FL_DEVICE_WRITE);
 	if (error)
 		return error;
@@ -168,9 +175,10 @@ static int move(struct run *run)
 	run->action = "moving";
 	/* From here on it is the mover that knows where it may stop. */
 	run->may_stop = false;
-	fl_progress_phase(&run->progress, "moving", NULL, run->map->geo.block_bytes);
+	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
 	(void)clock_gettime(CLOCK_MONOTONIC, &from);
-	error = fl_move_run(run->fs, run->map, run->plan, &options, &run->report.moves, &run->diag);
+	error = fl_move_run(run->fs, run->units, run->plan, &options, &run->report.moves,
+			    &run->diag);
 	(void)clock_gettime(CLOCK_MONOTONIC, &to);
 	fl_progress_clear(&run->progress);
 	run->report.seconds = seconds_between(&from, &to);
@@ -193,8 +201,7 @@ static int look_again(struct run *run, bool *beyond)
 	fl_plan_free(run->plan);
 	run->plan = NULL;
 	fl_target_free(&run->target);
-	fl_map_free(run->map);
-	run->map = NULL;
+	fl_run_drop_map(run);
 	fl_fs_close(run->fs);
 	run->fs = NULL;
 	error = fl_run_scan(run, FL_FS_READ);

@@ -34,8 +34,8 @@ static inline int fl_fs_error(struct fl_fs *fs, errcode_t code)
 /* --- feature.c --- */
 
 /*
- * FL_EFEATURE, FL_EDIRTY or FL_EDAMAGED, with the sentence, when the mode does not take a filesystem
- * with such a superblock; else 0.
+ * FL_EFEATURE, FL_EDIRTY or FL_EDAMAGED, with the sentence, when the mode does not take a
+ * filesystem with such a superblock; else 0.
  */
 int fl_feature_check(const struct ext2_super_block *super, enum fl_fs_mode mode,
 		     struct fl_diag *diag);

@@ -194,9 +194,9 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 		mover.total_blocks += plan->batches.at[i].blocks;
 	error = fl_layout_new(map, &mover.layout);
 	if (!error)
-		error = move_groups_new(fs, &mover.groups);
+		error = move_groups_new(fs, fl_map_unit_blocks(map), &mover.groups);
 	if (!error)
-		error = move_vacated_new(fs, plan, &mover.vacated);
+		error = move_vacated_new(fs, map, plan, &mover.vacated);
 	if (!error)
 		error = move_quota_new(fs, map, plan, &mover.quota, diag);
 	if (!error)

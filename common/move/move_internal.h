@@ -18,7 +18,8 @@ int move_fail(struct fl_fs *fs, errcode_t code, struct fl_diag *diag, const char
 
 struct move_groups; /* which groups differ from the disk */
 
-int move_groups_new(struct fl_fs *fs, struct move_groups **groups) FL_CHECKED;
+/* unit_blocks: blocks in what runs count (clusters with bigalloc). */
+int move_groups_new(struct fl_fs *fs, uint32_t unit_blocks, struct move_groups **groups) FL_CHECKED;
 void move_groups_free(struct move_groups *groups);
 /* Marks runs used or free, in memory only. */
 void move_groups_mark(struct move_groups *groups, const struct fl_runs *runs, bool used);
@@ -40,7 +41,7 @@ int move_copy(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *
 struct move_vacated;
 
 /* Knows where the plan goes, so that nothing is cleared that will be overwritten. */
-int move_vacated_new(struct fl_fs *fs, const struct fl_plan *plan,
+int move_vacated_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		     struct move_vacated **vacated) FL_CHECKED;
 void move_vacated_free(struct move_vacated *vacated);
 /* These blocks are about to be written: they must not be cleared any more. */

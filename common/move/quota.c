@@ -247,7 +247,7 @@ int move_quota_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_p
 	if (!made)
 		return FL_ENOMEM;
 	made->fs = fs;
-	made->map = map;
+	made->map = map->blocks ? map->blocks : map;
 	if (ext2fs_has_feature_quota(super)) {
 		made->files[QUOTA_USER] = super->s_usr_quota_inum;
 		made->files[QUOTA_GROUP] = super->s_grp_quota_inum;

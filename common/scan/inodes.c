@@ -128,13 +128,17 @@ static int check_i_blocks(struct scan *scan, const struct subject *subject, bool
 {
 	const struct ext2_inode *inode = subject->inode;
 	const struct fl_geometry *geo = &scan->map->geo;
-	uint64_t found = subject->file->blocks + subject->file->tree_count + subject->fixed_blocks +
-			 has_xattr;
+	uint64_t found = fl_file_room(scan->map, subject->file) +
+			 (subject->file->tree_count + subject->fixed_blocks + has_xattr) *
+				 geo->cluster_blocks;
 	uint64_t stored = inode->i_blocks, values = 0;
 	int error = fl_scan_ea_values(scan, subject, &values);
 
 	if (error)
 		return error;
+	/* A list of blocks in clusters: nobody agrees on how to count it. */
+	if (geo->cluster_blocks > 1 && subject->file->kind == FL_KIND_BAD_BLOCKS)
+		return 0;
 
 	if (geo->huge_file)
 		stored |= (uint64_t)inode->osd2.linux2.l_i_blocks_hi << 32;

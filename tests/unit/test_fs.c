@@ -40,7 +40,6 @@ static const struct refusal refusals[] = {
 	{"errors", "-t ext4", "ssv state 3", NULL, FL_EDIRTY, "having errors"},
 	{"only errors", "-t ext4", "ssv state 2", NULL, FL_EDIRTY, "having errors"},
 	{"block size", "-t ext4", "ssv log_block_size 7", NULL, FL_EDAMAGED, "block size"},
-	{"bigalloc", "-t ext4 -O bigalloc -b 1024 -C 16384", NULL, NULL, FL_EFEATURE, "bigalloc"},
 	{"mmp", "-t ext4 -O mmp", NULL, NULL, FL_EFEATURE, "tune2fs -O ^mmp"},
 	{"read-only", "-t ext4", "feature read-only", NULL, FL_EFEATURE, "tune2fs -O ^read-only"},
 	{"shared_blocks", "-t ext4", "feature shared_blocks", NULL, FL_EFEATURE, "unshare_blocks"},
