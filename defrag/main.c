@@ -144,8 +144,7 @@ static bool leaves(void *context, const struct fl_map *map, uint32_t index)
 
 	if (choices->settings.mode == DEFRAG_FREE)
 		return true;
-	return fl_fragments(&map->extents.at[file->first_extent], file->extent_count) <=
-	       choices->settings.threshold;
+	return fl_file_fragments(map, file) <= choices->settings.threshold;
 }
 
 int main(int argc, char **argv)

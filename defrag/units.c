@@ -19,10 +19,13 @@ static int collect_slots(const struct fl_map *map, struct units *units)
 }
 
 /* Mapping-tree blocks the file needs when its data is one run. */
-static int whole_tree(const struct fl_map *map, const struct fl_file *file,
-		      struct fl_extents *scratch, uint32_t *tree)
+static int whole_tree(const struct fl_map *map, uint32_t index, struct fl_extents *scratch,
+		      uint32_t *tree)
 {
+	const struct fl_file *file = &map->files.at[index];
+	uint64_t blocks = 0;
 	fl_pblk at = 0;
+	int error;
 
 	scratch->count = 0;
 	for (size_t i = 0; i < file->extent_count; i++) {
@@ -33,8 +36,9 @@ static int whole_tree(const struct fl_map *map, const struct fl_file *file,
 		if (fl_extents_append(scratch, file->mapping, extent))
 			return FL_ENOMEM;
 	}
-	*tree = (uint32_t)fl_tree_blocks(&map->geo, file->mapping, scratch->at, scratch->count);
-	return 0;
+	error = fl_map_tree_blocks(map, index, scratch->at, scratch->count, &blocks);
+	*tree = (uint32_t)blocks;
+	return error;
 }
 
 static int add_whole(const struct fl_map *map, const struct defrag_settings *settings,
@@ -54,7 +58,7 @@ static int add_whole(const struct fl_map *map, const struct defrag_settings *set
 			    .whole = fragments == 1,
 			    .pinned = fragments > 1 &&
 				      (fragments <= settings->threshold || fragments <= forced)};
-	int error = whole_tree(map, file, scratch, &unit.tree);
+	int error = whole_tree(map, index, scratch, &unit.tree);
 
 	return error ? error : fl_array_push(units, unit);
 }

@@ -44,10 +44,10 @@ static int find_candidates(const struct fl_map *map, struct candidates *found)
 
 		if (!fl_file_counted(file))
 			continue;
-		candidate.fragments =
-			fl_fragments(&map->extents.at[file->first_extent], file->extent_count);
+		candidate.fragments = fl_file_fragments(map, file);
 		if (candidate.fragments < 2 ||
-		    candidate.fragments <= fl_fragments_forced(file->blocks, slots.at, slots.count))
+		    candidate.fragments <=
+			    fl_fragments_forced(fl_file_room(map, file), slots.at, slots.count))
 			continue;
 		error = fl_array_push(found, candidate);
 		if (error)

@@ -21,12 +21,37 @@
 
 /* --- the phases before anything is written --- */
 
+/* --verbose: what is made of each feature, also of an image that is about to be refused. */
+static int tell_verdicts(struct run *run)
+{
+	static const char *const treatments[] = {
+		[FL_TREATMENT_MOVE] = "moved",
+		[FL_TREATMENT_ANALYSE] = "only analysed",
+		[FL_TREATMENT_REFUSE] = "refused",
+	};
+	struct fl_verdicts verdicts = {0};
+	int error = fl_fs_verdicts(run->device, &verdicts, &run->diag);
+
+	for (size_t i = 0; i < verdicts.count && !error; i++) {
+		const struct fl_verdict *verdict = &verdicts.at[i];
+		char text[512];
+
+		fl_message_name_image(verdict->sentence, run->image, text, sizeof(text));
+		fl_message(run->program->name, run->image, "%s: %s: %s", verdict->name,
+			   treatments[verdict->treatment], text);
+	}
+	fl_array_free(&verdicts);
+	return error;
+}
+
 /* Opens the image, scans it and takes the "before" figures. */
 static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mode fs_mode)
 {
 	int error;
 
 	error = fl_run_open(run, run->image, device_mode);
+	if (!error && run->options->verbose)
+		error = tell_verdicts(run);
 	if (error)
 		return error;
 	error = fl_run_scan(run, fs_mode);
@@ -42,7 +67,7 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 /* Target layout and plan: where everything shall go, and the way there. */
 static int make_plan(struct run *run)
 {
-	const uint64_t block_bytes = run->map->geo.block_bytes;
+	const uint64_t block_bytes = run->units->geo.block_bytes;
 	const struct fl_budget *budget = run->program->budget;
 	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
 	/* Small batches where a budget is to be kept closely. */
@@ -53,12 +78,12 @@ static int make_plan(struct run *run)
 	int error;
 
 	run->action = "planning";
-	error = run->program->target(run->program->settings, run->map, &run->target, &run->report,
+	error = run->program->target(run->program->settings, run->units, &run->target, &run->report,
 				     &run->diag);
 	if (!error)
-		error = fl_target_finish(&run->target, run->map, &run->diag);
+		error = fl_target_finish(&run->target, run->units, &run->diag);
 	if (!error)
-		error = fl_plan_order(run->map, &run->target, &order, &run->plan, &run->diag);
+		error = fl_plan_order(run->units, &run->target, &order, &run->plan, &run->diag);
 	if (error)
 		return error;
 	if (budget && budget->bytes)
@@ -78,11 +103,17 @@ static int make_plan(struct run *run)
 /* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
 static int predict(struct run *run, bool *beyond)
 {
-	struct fl_map *predicted = NULL;
+	struct fl_map *predicted = NULL, *units = NULL;
 	int error;
 
 	run->action = "checking the plan";
-	error = fl_plan_predict(run->map, run->plan, &predicted, &run->diag);
+	error = fl_plan_predict(run->units, run->plan, &predicted, &run->diag);
+	if (!error && predicted->blocks) {
+		units = predicted;
+		predicted = NULL;
+		error = fl_units_to_blocks(units, &predicted, &run->diag);
+		fl_map_free(units);
+	}
 	if (error)
 		return error;
 	error = fl_run_measure(run, predicted, &run->report.predicted);
@@ -102,7 +133,7 @@ static int predict(struct run *run, bool *beyond)
  */
 static int move_to_copy(struct run *run)
 {
-	struct fl_map *map = run->map;
+	struct fl_map *map = run->map, *units = run->units;
 	int error;
 
 	run->action = "copying";
@@ -119,9 +150,10 @@ static int move_to_copy(struct run *run)
 	error = fl_output_take_mode(run->part, run->image, &run->diag);
 	if (error)
 		return error;
-	run->map = NULL;
+	run->map = run->units = NULL;
 	fl_run_close(run);
 	run->map = map;
+	run->units = units;
 	error = fl_run_open(run, run->part, FL_DEVICE_WRITE);
 	if (error)
 		return error;
@@ -174,9 +206,10 @@ static int move(struct run *run)
 	run->action = "moving";
 	/* From here on it is the mover that knows where it may stop. */
 	run->may_stop = false;
-	fl_progress_phase(&run->progress, "moving", NULL, run->map->geo.block_bytes);
+	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
 	(void)clock_gettime(CLOCK_MONOTONIC, &run->move_began);
-	error = fl_move_run(run->fs, run->map, run->plan, &options, &run->report.moves, &run->diag);
+	error = fl_move_run(run->fs, run->units, run->plan, &options, &run->report.moves,
+			    &run->diag);
 	(void)clock_gettime(CLOCK_MONOTONIC, &to);
 	fl_progress_clear(&run->progress);
 	run->report.seconds = seconds_between(&run->move_began, &to);
@@ -199,8 +232,7 @@ static int look_again(struct run *run, bool *beyond)
 	fl_plan_free(run->plan);
 	run->plan = NULL;
 	fl_target_free(&run->target);
-	fl_map_free(run->map);
-	run->map = NULL;
+	fl_run_drop_map(run);
 	fl_fs_close(run->fs);
 	run->fs = NULL;
 	error = fl_run_scan(run, FL_FS_READ);
@@ -238,7 +270,7 @@ static int analyze_images(struct run *run)
 	run->report.analyze = true;
 	for (i = 0; i < run->options->image_count; i++) {
 		run->image = run->options->images[i];
-		error = look(run, FL_DEVICE_READ, FL_FS_READ);
+		error = look(run, FL_DEVICE_READ, FL_FS_ANALYZE);
 		if (error)
 			return error;
 		fl_run_close(run);

@@ -23,7 +23,7 @@ enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER 
 
 /* Options that frag and defrag share. */
 struct fl_options {
-	bool dry_run, analyze, quiet, verbose, verify;
+	bool dry_run, analyze, quiet, verbose, verify, move_immutable;
 	bool json; /* with json_path NULL: stdout, instead of the text report */
 	const char *json_path, *csv_path, *output_path;
 	enum fl_progress_when progress;
@@ -85,6 +85,7 @@ struct fl_program {
 	"  -n, --dry-run        plan and predict; IMAGE is opened read-only\n"                     \
 	"      --analyze        change nothing; takes IMAGE..., one column each\n"                 \
 	"  -o, --output FILE    leave IMAGE as it is; work on a copy in FILE\n"                    \
+	"      --move-immutable move files with the immutable flag (chattr +i) too\n"              \
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
@@ -93,7 +94,7 @@ struct fl_program {
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
 	"      --progress WHEN  auto, always or never (default auto)\n"                            \
 	"  -q, --quiet          no text report, no progress; errors only\n"                        \
-	"  -v, --verbose        say more: phases, what the plan costs\n"                           \
+	"  -v, --verbose        say more: features, phases, what the plan costs\n"                 \
 	"  -V, --version        print the version\n"                                               \
 	"  -h, --help           print this help\n"                                                 \
 	"\n"                                                                                       \
