@@ -28,8 +28,9 @@ static size_t bucket_of(const struct fl_report_column *column, unsigned int powe
 
 	for (uint32_t bytes = column->block_bytes; bytes > 1 && bucket; bytes >>= 1)
 		bucket--;
-	return column->block_bytes >> power > 1 || bucket >= FL_FREE_BUCKETS ? FL_FREE_BUCKETS
-									     : bucket;
+	return (uint64_t)column->block_bytes >> power > 1 || bucket >= FL_FREE_BUCKETS
+		       ? FL_FREE_BUCKETS
+		       : bucket;
 }
 
 static uint64_t extents_of(const struct fl_report_column *column, size_t bucket)

@@ -55,10 +55,10 @@ struct fl_report {
 	struct fl_left *left; /* worst first, at most FL_LEFT_SHOWN */
 	size_t left_count;
 	uint64_t left_total; /* files, shown or not */
-	char **missing; /* names of --order list that are not there, as given */
+	char **missing;	     /* names of --order list that are not there, as given */
 	size_t missing_count;
-	char *profile;	     /* frag: profile name; defrag: mode name; NULL for --analyze */
-	uint32_t months;     /* frag */
+	char *profile;	 /* frag: profile name; defrag: mode name; NULL for --analyze */
+	uint32_t months; /* frag */
 };
 #define FL_LEFT_SHOWN 10
 
