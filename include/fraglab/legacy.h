@@ -41,7 +41,11 @@ struct fl_legacy_metrics {
 			directories; /* not contiguous; symlinks and the journal are files */
 		double percent;	     /* of the inodes in use, in tenths as e2fsck rounds */
 	} e2fsck;
-	/* e2freefrag's lines above its histogram; that one is fl_free_metrics.histogram. */
+	/*
+	 * e2freefrag's lines above its histogram; that one is fl_free_metrics.histogram. With
+	 * bigalloc e2freefrag 1.47 takes clusters for blocks and is wrong about both; these are
+	 * right.
+	 */
 	struct {
 		uint64_t min_kib, max_kib, mean_kib; /* each rounded down; 0 without free blocks */
 	} e2freefrag;
