@@ -7,15 +7,15 @@ DESTDIR ?=
 CFLAGS ?= -O2 -g
 
 # What demo and check need beside make, as Debian packages; the only list.
-packages := gcc libc6-dev libext2fs-dev libjansson-dev e2fsprogs
-packages += libcmocka-dev attr util-linux jq groff-base clang clang-format cppcheck
+packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev e2fsprogs
+packages += libcmocka-dev attr util-linux fdisk mount jq groff-base clang clang-format cppcheck
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.
 WARNINGS += $(if $(filter 1,$(WERROR)),-Werror)
 fl_cppflags := -Iinclude -I. -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 fl_cflags := -std=gnu11 $(WARNINGS) -MMD -MP
-fl_libs := -lext2fs -lcom_err -ljansson
+fl_libs := -lext2fs -lcom_err -lblkid -ljansson
 
 programs := frag defrag
 headers := $(wildcard include/fraglab/*.h)

@@ -27,8 +27,7 @@ static const char usage[] =
 	"      --order ORDER    keep: files stay in their order (the only order so far)\n"
 	"      --threshold N    leave files with at most N fragments alone (default 1)\n"
 	"\n" FL_CLI_USAGE "\n"
-	"Not in this version (status 16): --max-move, --max-time, -P, --partition,\n"
-	"--offset, --undo.\n";
+	"Not in this version (status 16): --max-move, --max-time.\n";
 
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {

@@ -40,10 +40,21 @@ void fl_run_close(struct run *run)
 	run->map = NULL;
 	fl_fs_close(run->fs);
 	run->fs = NULL;
+	fl_device_close(run->undo);
+	run->undo = NULL;
+	fl_device_close(run->window);
+	run->window = NULL;
 	fl_device_close(run->device);
 	run->device = NULL;
 	fl_device_close(run->file);
 	run->file = NULL;
+}
+
+struct fl_device *fl_run_disk(const struct run *run)
+{
+	if (run->undo)
+		return run->undo;
+	return run->window ? run->window : run->device;
 }
 
 /* Requests are whole blocks; only now is the size of a block known. */
@@ -64,7 +75,7 @@ int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 	int error;
 
 	run->action = "opening the filesystem";
-	error = fl_fs_open(run->device, mode, &run->fs, &run->diag);
+	error = fl_fs_open(fl_run_disk(run), mode, &run->fs, &run->diag);
 	if (error)
 		return error;
 	error = check_max_io(run);
@@ -117,6 +128,10 @@ int fl_run_describe(struct run *run)
 	image->path = strdup(run->image);
 	if (!image->path)
 		return FL_ENOMEM;
+	image->partition = run->place.partition;
+	image->placed = run->place.chosen;
+	image->offset_bytes = run->place.offset_bytes;
+	image->size_bytes = run->place.size_bytes;
 	image->filesystem.block_bytes = geo->block_bytes;
 	image->filesystem.blocks = geo->blocks;
 	image->filesystem.free_blocks = run->map->free_blocks;

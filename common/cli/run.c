@@ -24,9 +24,10 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 	int error;
 
 	error = fl_run_open(run, run->image, device_mode);
-	if (error)
-		return error;
-	error = fl_run_scan(run, fs_mode);
+	if (!error)
+		error = fl_run_locate(run);
+	if (!error)
+		error = fl_run_scan(run, fs_mode);
 	if (error)
 		return error;
 	if (run->options->verbose)
@@ -115,7 +116,10 @@ static int move_to_copy(struct run *run)
 	if (error)
 		return error;
 	run->action = "opening the copy";
-	return fl_fs_open(run->device, FL_FS_CHANGE, &run->fs, &run->diag);
+	error = fl_run_open_place(run);
+	if (error)
+		return error;
+	return fl_fs_open(fl_run_disk(run), FL_FS_CHANGE, &run->fs, &run->diag);
 }
 
 static bool stop_asked(void *context)
@@ -236,8 +240,11 @@ static int change_image(struct run *run, bool *partly)
 	if (fl_signals_stop_asked())
 		return FL_ECANCELLED;
 	no_room = run->plan->left_blocks > 0;
-	if (copies)
+	error = fl_run_warn_trailer(run);
+	if (!error && copies)
 		error = move_to_copy(run);
+	else if (!error && run->options->undo_path && !dry_run)
+		error = fl_run_keep_undo(run);
 	if (!error && !dry_run)
 		error = move(run);
 	if (!error && !dry_run)
@@ -264,6 +271,28 @@ static enum fl_image_state state_of(const struct run *run)
 	return run->moved ? FL_IMAGE_DONE : FL_IMAGE_CLEAN;
 }
 
+/* written: the image, or the copy that --output made. */
+static int fail(struct run *run, int error, const char *written)
+{
+	const char *name = run->program->name;
+	char *e2fs_name = NULL;
+	int status;
+
+	/* The e2fsprogs find a filesystem in an image by its first byte; without memory they do
+	 * not, but the message is still true. */
+	if (written && run->place.offset_bytes &&
+	    asprintf(&e2fs_name, "%s?offset=%" PRIu64, written, run->place.offset_bytes) < 0)
+		e2fs_name = NULL;
+	status = fl_message_failure(name, written, e2fs_name, run->action, error, &run->diag,
+				    state_of(run));
+	free(e2fs_name);
+	fl_run_list_partitions(run);
+	if (run->has_undo && run->report.moves.wrote)
+		fl_message(name, written, "e2undo %s %s brings back the image of before",
+			   run->options->undo_path, written);
+	return status;
+}
+
 static int conclude(struct run *run, int error, bool partly)
 {
 	const char *name = run->program->name;
@@ -280,8 +309,7 @@ static int conclude(struct run *run, int error, bool partly)
 		return FL_EXIT_USAGE;
 	}
 	if (error)
-		return fl_message_failure(name, written, run->action, error, &run->diag,
-					  state_of(run));
+		return fail(run, error, written);
 	if (run->stopped)
 		fl_message(name, written,
 			   "cancelled: batches done and in place: %" PRIu64
@@ -319,6 +347,10 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);
+	/* Of no use to anybody, and it would stand in the way of the next try. */
+	if (run.has_undo && error && !run.report.moves.wrote)
+		(void)unlink(options->undo_path);
+	fl_partitions_free(&run.partitions);
 	return status;
 }
 
@@ -330,7 +362,7 @@ static int print(const struct fl_program *program, const char *text)
 
 	if (!error)
 		return FL_EXIT_DONE;
-	return fl_message_failure(program->name, NULL, "printing", error, &diag,
+	return fl_message_failure(program->name, NULL, NULL, "printing", error, &diag,
 				  FL_IMAGE_UNTOUCHED);
 }
 
@@ -341,7 +373,7 @@ static int answer(const struct fl_program *program)
 	int status;
 
 	if (error)
-		status = fl_message_failure(program->name, NULL, "answering", error, NULL,
+		status = fl_message_failure(program->name, NULL, NULL, "answering", error, NULL,
 					    FL_IMAGE_UNTOUCHED);
 	else
 		status = print(program, text);
@@ -365,8 +397,8 @@ int fl_cli_main(const struct fl_program *program, int argc, char **argv)
 		return FL_EXIT_USAGE;
 	}
 	if (error)
-		return fl_message_failure(program->name, NULL, "reading the command line", error,
-					  &diag, FL_IMAGE_UNTOUCHED);
+		return fl_message_failure(program->name, NULL, NULL, "reading the command line",
+					  error, &diag, FL_IMAGE_UNTOUCHED);
 	switch (request) {
 	case FL_REQUEST_HELP:
 		return print(program, program->usage);
