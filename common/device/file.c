@@ -291,15 +291,20 @@ fail:
 	return rc;
 }
 
-/* A file's size is in its inode, a block device's is not. */
-static int size_of(int fd, const struct stat *st, uint64_t *size_bytes, struct fl_diag *diag)
+/* A file's size is in its inode, a block device's is not; nor is whether it can be written to. */
+static int size_of(int fd, const struct stat *st, enum fl_device_mode mode, uint64_t *size_bytes,
+		   struct fl_diag *diag)
 {
+	int read_only = 0;
+
 	if (!S_ISBLK(st->st_mode)) {
 		*size_bytes = (uint64_t)st->st_size;
 		return 0;
 	}
 	if (ioctl(fd, BLKGETSIZE64, size_bytes))
 		return fl_fail(diag, FL_EIO, "open: cannot find its size: %s", strerror(errno));
+	if (mode == FL_DEVICE_WRITE && !ioctl(fd, BLKROGET, &read_only) && read_only)
+		return fl_fail(diag, FL_EIO, "open: the block device is write-protected");
 	return 0;
 }
 
@@ -316,7 +321,7 @@ int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_de
 	rc = open_checked(path, mode, &st, &fd, diag);
 	if (rc)
 		return rc;
-	rc = size_of(fd, &st, &size_bytes, diag);
+	rc = size_of(fd, &st, mode, &size_bytes, diag);
 	if (rc) {
 		(void)close(fd);
 		return rc;
