@@ -339,6 +339,9 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = conclude(&run, error, partly);
+	/* Of no use to anybody, and it would stand in the way of the next try. */
+	if (run.has_undo && error && !run.report.moves.wrote)
+		(void)unlink(options->undo_path);
 
 	fl_plan_free(run.plan);
 	fl_target_free(&run.target);
@@ -347,9 +350,6 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);
-	/* Of no use to anybody, and it would stand in the way of the next try. */
-	if (run.has_undo && error && !run.report.moves.wrote)
-		(void)unlink(options->undo_path);
 	fl_partitions_free(&run.partitions);
 	return status;
 }

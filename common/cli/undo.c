@@ -29,9 +29,9 @@ int fl_run_warn_trailer(struct run *run)
 	if (error || trailer == FL_TRAILER_NONE || run->options->quiet)
 		return error;
 	fl_message(run->program->name, run->image,
-		   "warning: %s behind the filesystem: it is left alone, but no longer matches "
-		   "once blocks have moved; make it anew before the image is used",
-		   trailer == FL_TRAILER_AVB ? "an Android Verified Boot footer lies"
-					     : "dm-verity data lie");
+		   "warning: %s lies behind the filesystem; it stays, but will not match blocks "
+		   "that have moved: make it anew before the image is used",
+		   trailer == FL_TRAILER_AVB ? "an Android Verified Boot footer"
+					     : "dm-verity metadata");
 	return 0;
 }

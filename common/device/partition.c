@@ -152,8 +152,8 @@ static int check_gpt(struct fl_device *file, struct fl_diag *diag)
 			return fl_fail(diag, rc, "partitions: cannot read the table");
 		if (!memcmp(magic, "EFI PART", sizeof(magic)))
 			return fl_fail(diag, FL_ESHORT,
-				       "partitions: the GPT is damaged or does not fit %" PRIu64
-				       " bytes; is the image whole?",
+				       "partitions: the GPT is damaged, or the image (%" PRIu64
+				       " bytes) is not all of the disk; get the whole image",
 				       file->size_bytes);
 	}
 	return 0;
@@ -233,7 +233,7 @@ static int check(const struct fl_partitions *partitions, const struct fl_partiti
 	if (!fits(partition, size_bytes))
 		return fl_fail(diag, FL_ESHORT,
 			       "partition %u ends at byte %" PRIu64
-			       ", behind the end of the image at %" PRIu64 "; is the image whole?",
+			       ", behind the end of the image at %" PRIu64 "; get the whole image",
 			       number, end_of(partition), size_bytes);
 	for (i = 0; i < partitions->all.count; i++)
 		if (collide(partition, &partitions->all.at[i]))
@@ -272,7 +272,8 @@ uint64_t fl_partitions_limit(const struct fl_partitions *partitions, uint64_t po
 	uint64_t limit = size_bytes;
 	size_t i;
 
-	for (i = 0; i < partitions->all.count; i++) {
+	/* What has the table's own place leaves no room for a table. */
+	for (i = 0; position && i < partitions->all.count; i++) {
 		const struct fl_partition *partition = &partitions->all.at[i];
 
 		if (partition->start_bytes > position)

@@ -49,7 +49,8 @@ int fl_partitions_find(const struct fl_partitions *partitions, unsigned number, 
 
 /*
  * Where a filesystem that begins at this byte must end: at the end of the partition that holds
- * the byte, at the next partition's start, or at size_bytes.
+ * the byte, at the next partition's start, or at size_bytes. One that begins with the image
+ * may have all of it.
  */
 uint64_t fl_partitions_limit(const struct fl_partitions *partitions, uint64_t position,
 			     uint64_t size_bytes);

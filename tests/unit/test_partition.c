@@ -152,6 +152,7 @@ static void test_limit(void **state)
 	put_entry("image", 0, 2, 0x05, 16384, 65536);
 	put_entry("image", 16384, 0, 0x83, 2048, 4096);
 	read_image("image");
+	assert_int_equal(fl_partitions_limit(&partitions, 0, file->size_bytes), 64 * MIB);
 	assert_int_equal(fl_partitions_limit(&partitions, 512, file->size_bytes), MIB);
 	assert_int_equal(fl_partitions_limit(&partitions, MIB, file->size_bytes), 2 * MIB);
 	assert_int_equal(fl_partitions_limit(&partitions, 2 * MIB - 512, file->size_bytes),
@@ -222,7 +223,7 @@ static void test_gpt(void **state)
 	assert_int_equal(truncate("image", 40 * MIB), 0);
 	file = open_image("image", FL_DEVICE_READ);
 	assert_int_equal(fl_partitions_read(file, &partitions, &diag), FL_ESHORT);
-	assert_non_null(strstr(diag.text, "does not fit 41943040 bytes"));
+	assert_non_null(strstr(diag.text, "the image (41943040 bytes) is not all"));
 }
 
 /* A disk with sectors of 4 KiB, from a loop device that has them too. */
