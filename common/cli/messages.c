@@ -40,7 +40,7 @@ static const char *find_placeholder(const char *reason)
 }
 
 /* Copies reason, with the image's path for its placeholder, so that advice can be pasted. */
-static void name_image(const char *reason, const char *image, char *text, size_t bytes)
+void fl_message_name_image(const char *reason, const char *image, char *text, size_t bytes)
 {
 	const char *found;
 	size_t used = 0;
@@ -118,7 +118,7 @@ int fl_message_failure(const char *program, const char *image, const char *e2fs_
 		e2fs_name = image;
 
 	if (diag && diag->text[0])
-		name_image(diag->text, e2fs_name, reason, sizeof(reason));
+		fl_message_name_image(diag->text, e2fs_name, reason, sizeof(reason));
 	else
 		(void)snprintf(reason, sizeof(reason), "%s: %s", action, fl_error_text(error));
 	switch (state) {

@@ -6,6 +6,7 @@
 #define FRAGLAB_CLI_RUN_H
 
 #include <fraglab/partition.h>
+#include <time.h>
 
 #include "common/cli/messages.h"
 #include "common/cli/progress.h"
@@ -34,6 +35,7 @@ struct run {
 	struct fl_partitions partitions; /* to be listed after the failure that they caused */
 	struct fl_fs *fs;
 	struct fl_map *map;
+	struct fl_map *units; /* what planners and mover use: map itself, or its clusters */
 	struct fl_target target;
 	struct fl_plan *plan;
 	char *part;    /* --output: the copy, until it gets its name */
@@ -43,6 +45,8 @@ struct run {
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
 	bool moved;    /* the whole plan has run */
 	bool stopped;  /* the mover ended early because someone asked it to */
+	struct timespec move_began; /* CLOCK_MONOTONIC */
+	bool out_of_time;	    /* the budget of seconds ended the moving */
 };
 
 /* --- image.c: from a path to a map and its metrics --- */
@@ -53,6 +57,8 @@ int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode) FL_
 void fl_run_close(struct run *run);
 /* The device that has the filesystem and nothing else. */
 struct fl_device *fl_run_disk(const struct run *run);
+/* Frees map and units. */
+void fl_run_drop_map(struct run *run);
 /* Filesystem to map. */
 int fl_run_scan(struct run *run, enum fl_fs_mode mode) FL_CHECKED;
 int fl_run_measure(struct run *run, const struct fl_map *map,
@@ -70,6 +76,11 @@ int fl_run_describe(struct run *run) FL_CHECKED;
 int fl_run_locate(struct run *run) FL_CHECKED;
 /* After the message of a failure that a look at the partitions may help with: lists them. */
 void fl_run_list_partitions(const struct run *run);
+/*
+ * What the e2fsprogs must be given to find the filesystem in path (the image or its copy);
+ * malloc'd. NULL: path itself will do, or memory ran out and it must.
+ */
+char *fl_run_e2fs_name(const struct run *run, const char *path);
 /* Opens the same part of the copy. */
 int fl_run_open_place(struct run *run) FL_CHECKED;
 

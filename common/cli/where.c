@@ -105,6 +105,16 @@ static int choose_whole(struct run *run)
 		       partitions->table);
 }
 
+char *fl_run_e2fs_name(const struct run *run, const char *path)
+{
+	char *name = NULL;
+
+	if (!run->place.offset_bytes ||
+	    asprintf(&name, "%s?offset=%" PRIu64, path, run->place.offset_bytes) < 0)
+		return NULL;
+	return name;
+}
+
 int fl_run_open_place(struct run *run)
 {
 	if (!run->place.chosen)
