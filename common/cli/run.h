@@ -36,6 +36,8 @@ struct run {
 
 /* Opens device and filesystem. */
 int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode) FL_CHECKED;
+/* --verbose: what is made of each feature, also of an image that is about to be refused. */
+int fl_run_tell_verdicts(struct run *run) FL_CHECKED;
 /* Releases in reverse order whatever is open; the map too. */
 void fl_run_close(struct run *run);
 /* Frees map and units. */
