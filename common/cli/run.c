@@ -16,6 +16,9 @@
 #include "common/cli/output.h"
 #include "common/cli/signals.h"
 
+/* As fl_plan_order has it. */
+#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
+
 /* --- the phases before anything is written --- */
 
 /* Opens the image, scans it and takes the "before" figures. */
@@ -41,8 +44,14 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 /* Target layout and plan: where everything shall go, and the way there. */
 static int make_plan(struct run *run)
 {
-	static const struct fl_order_options defaults;
 	const uint64_t block_bytes = run->units->geo.block_bytes;
+	const struct fl_budget *budget = run->program->budget;
+	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
+	/* Small batches where a budget is to be kept closely. */
+	struct fl_order_options order = {
+		.batch_blocks =
+			most ? fl_max(fl_min(most / 8, DEFAULT_BATCH_BYTES / block_bytes), 1) : 0,
+	};
 	int error;
 
 	run->action = "planning";
@@ -51,9 +60,11 @@ static int make_plan(struct run *run)
 	if (!error)
 		error = fl_target_finish(&run->target, run->units, &run->diag);
 	if (!error)
-		error = fl_plan_order(run->units, &run->target, &defaults, &run->plan, &run->diag);
+		error = fl_plan_order(run->units, &run->target, &order, &run->plan, &run->diag);
 	if (error)
 		return error;
+	if (budget && budget->bytes)
+		fl_plan_truncate(run->plan, most);
 	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
 	run->report.needed_bytes = run->plan->needed_blocks * block_bytes;
 	if (run->options->verbose)
@@ -127,15 +138,35 @@ static int move_to_copy(struct run *run)
 	return fl_fs_open(run->device, FL_FS_CHANGE, &run->fs, &run->diag);
 }
 
-static bool stop_asked(void *context)
-{
-	(void)context;
-	return fl_signals_stop_asked();
-}
-
 static double seconds_between(const struct timespec *from, const struct timespec *to)
 {
 	return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) / 1e9;
+}
+
+/* Whether the time that the run may take is over. */
+static bool time_is_up(const struct run *run)
+{
+	const struct fl_budget *budget = run->program->budget;
+	struct timespec now = {0};
+
+	if (!budget || !budget->seconds || clock_gettime(CLOCK_MONOTONIC, &now))
+		return false;
+	return seconds_between(&run->move_began, &now) >= (double)budget->seconds;
+}
+
+static bool stop_asked(void *context)
+{
+	struct run *run = context;
+
+	run->out_of_time |= time_is_up(run);
+	return run->out_of_time || fl_signals_stop_asked();
+}
+
+static void moving_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct run *run = context;
+
+	fl_progress_update(&run->progress, done, total);
 }
 
 static int move(struct run *run)
@@ -143,25 +174,25 @@ static int move(struct run *run)
 	struct fl_move_options options = {
 		.verify = run->options->verify,
 		.cancelled = stop_asked,
-		.progress = fl_progress_update,
-		.context = &run->progress,
+		.progress = moving_progress,
+		.context = run,
 	};
-	struct timespec from = {0}, to = {0};
+	struct timespec to = {0};
 	int error;
 
 	run->action = "moving";
 	/* From here on it is the mover that knows where it may stop. */
 	run->may_stop = false;
 	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
-	(void)clock_gettime(CLOCK_MONOTONIC, &from);
+	(void)clock_gettime(CLOCK_MONOTONIC, &run->move_began);
 	error = fl_move_run(run->fs, run->units, run->plan, &options, &run->report.moves,
 			    &run->diag);
 	(void)clock_gettime(CLOCK_MONOTONIC, &to);
 	fl_progress_clear(&run->progress);
-	run->report.seconds = seconds_between(&from, &to);
+	run->report.seconds = seconds_between(&run->move_began, &to);
 	run->moved = !error;
 	if (error == FL_ECANCELLED) {
-		run->stopped = true;
+		run->stopped = !run->out_of_time;
 		error = 0;
 	}
 	return error;
@@ -256,7 +287,7 @@ static int change_image(struct run *run, bool *partly)
 	if (!error)
 		error = fl_run_present(run);
 	if (!error)
-		*partly = no_room || beyond;
+		*partly = no_room || beyond || run->out_of_time;
 	return error;
 }
 

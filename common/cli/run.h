@@ -5,6 +5,8 @@
 #ifndef FRAGLAB_CLI_RUN_H
 #define FRAGLAB_CLI_RUN_H
 
+#include <time.h>
+
 #include "common/cli/messages.h"
 #include "common/cli/progress.h"
 
@@ -30,6 +32,8 @@ struct run {
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
 	bool moved;    /* the whole plan has run */
 	bool stopped;  /* the mover ended early because someone asked it to */
+	struct timespec move_began; /* CLOCK_MONOTONIC */
+	bool out_of_time;	    /* the budget of seconds ended the moving */
 };
 
 /* --- image.c: from a path to a map and its metrics --- */

@@ -32,6 +32,12 @@ struct fl_options {
 	size_t image_count;
 };
 
+/* Limits of a run, kept by ending after a batch. */
+struct fl_budget {
+	uint64_t bytes;	  /* of data moved; 0: no limit */
+	uint64_t seconds; /* of moving; 0: no limit */
+};
+
 /*
  * A program: its name, its own options, and how it makes a target. fl_cli_main does the rest:
  * parse, open, scan, plan, validate, predict, move, scan again, analyze, report.
@@ -62,6 +68,8 @@ struct fl_program {
 	 * program promises nothing about fragments, and no file counts as left over.
 	 */
 	bool (*leaves)(void *settings, const struct fl_map *map, uint32_t file);
+	/* What a run may cost; NULL: whatever it takes. A run that ends for it has status 1. */
+	const struct fl_budget *budget;
 	void *settings;
 };
 

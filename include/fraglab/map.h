@@ -165,6 +165,9 @@ int fl_map_places(const struct fl_map *map, struct fl_places *places) FL_CHECKED
 
 /* Sorts by start and joins runs that touch. Runs that overlap stay apart. O(n log n). */
 void fl_runs_normalize(struct fl_runs *runs);
+/* Sorts by length; runs of one length by start, the lower one nearer to the longest end. */
+void fl_runs_longest_first(struct fl_runs *runs);
+void fl_runs_shortest_first(struct fl_runs *runs);
 
 /*
  * Slots: the maximal runs of blocks that hold nothing that must stay (fixed metadata, pinned
