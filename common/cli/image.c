@@ -77,6 +77,31 @@ static int check_max_io(struct run *run)
 	return 0;
 }
 
+int fl_run_tell_verdicts(struct run *run)
+{
+	static const char *const treatments[] = {
+		[FL_TREATMENT_MOVE] = "moved",
+		[FL_TREATMENT_ANALYSE] = "only analysed",
+		[FL_TREATMENT_REFUSE] = "refused",
+	};
+	char *e2fs_name = fl_run_e2fs_name(run, run->image);
+	struct fl_verdicts verdicts = {0};
+	int error = fl_fs_verdicts(fl_run_disk(run), &verdicts, &run->diag);
+
+	for (size_t i = 0; i < verdicts.count && !error; i++) {
+		const struct fl_verdict *verdict = &verdicts.at[i];
+		char text[512];
+
+		fl_message_name_image(verdict->sentence, e2fs_name ? e2fs_name : run->image, text,
+				      sizeof(text));
+		fl_message(run->program->name, run->image, "%s: %s: %s", verdict->name,
+			   treatments[verdict->treatment], text);
+	}
+	fl_array_free(&verdicts);
+	free(e2fs_name);
+	return error;
+}
+
 int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 {
 	int error;

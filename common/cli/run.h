@@ -53,6 +53,8 @@ struct run {
 
 /* Opens the image: file and device. */
 int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode) FL_CHECKED;
+/* --verbose: what is made of each feature, also of an image that is about to be refused. */
+int fl_run_tell_verdicts(struct run *run) FL_CHECKED;
 /* Releases in reverse order whatever is open; the map too. */
 void fl_run_close(struct run *run);
 /* The device that has the filesystem and nothing else. */
