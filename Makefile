@@ -59,9 +59,15 @@ $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
 $(BUILD)/tests/digest: $(call objects,tests/lib)
 	$(call link,-lext2fs -lcom_err)
 
+# Tools of the bench, one file each.
+bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+$(bench_tools): $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libfraglab.a
+	$(call link,-lext2fs -lcom_err)
+
 # What the tests run: programs, tools and unit tests.
 tools: all $(BUILD)/images/sample $(BUILD)/tests/digest
 unit-tests: $(unit_tests)
+bench-tools: $(bench_tools)
 
 unit: $(unit_tests)
 	@for t in $^; do $$t || exit 1; done
@@ -94,7 +100,7 @@ check:
 
 bench:
 	@$(MAKE) --no-print-directory packages
-	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory tools bench-tools
 	@BUILD=$(BUILD) tests/bench/run
 
 lint:
@@ -137,5 +143,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
+.PHONY: all tools unit-tests bench-tools unit packages demo check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
