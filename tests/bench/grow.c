@@ -325,6 +325,8 @@ int main(int argc, char **argv)
 	}
 	fl_rng_seed(&g.rng, seed);
 	error = ext2fs_open(argv[3], EXT2_FLAG_RW | EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &g.fs);
+	if (!error && g.fs->blocksize < 4096)
+		error = EXT2_ET_UNEXPECTED_BLOCK_SIZE; /* a directory's names fill up to 3 KiB */
 	if (!error)
 		error = ext2fs_read_bitmaps(g.fs);
 	g.block = error ? NULL : malloc(g.fs->blocksize);
