@@ -219,6 +219,19 @@ static int compare_lengths(const void *a, const void *b)
 				       : fl_compare(right->start, left->start);
 }
 
+/* In how many pieces a unit can be cut from the longest runs; 0 when they do not hold it. */
+static uint64_t pieces_needed(const struct unit *unit, const struct fl_runs *left)
+{
+	uint64_t held = 0, pieces = 0;
+
+	while (held < unit->blocks) {
+		if (pieces == left->count)
+			return 0;
+		held += left->at[left->count - ++pieces].len;
+	}
+	return pieces;
+}
+
 /* Takes the longest runs, from the end of a list sorted by length. */
 static int split_unit(struct units *units, struct unit *unit, struct fl_runs *left)
 {
@@ -245,7 +258,7 @@ static int split_unit(struct units *units, struct unit *unit, struct fl_runs *le
 	return 0;
 }
 
-int fill_split(struct units *units, struct fl_runs *left, size_t *split)
+int fill_split(struct units *units, struct fl_runs *left, bool only_better, size_t *split)
 {
 	int error = 0;
 
@@ -254,10 +267,16 @@ int fill_split(struct units *units, struct fl_runs *left, size_t *split)
 	if (left->count)
 		qsort(left->at, left->count, sizeof(*left->at), compare_lengths);
 	for (size_t i = 0; i < units->count && !error; i++) {
-		if (!open_unit(&units->at[i]))
+		struct unit *unit = &units->at[i];
+		uint64_t pieces;
+
+		if (!open_unit(unit))
+			continue;
+		pieces = only_better ? pieces_needed(unit, left) : 1;
+		if (!pieces || (only_better && pieces >= unit->fragments))
 			continue;
 		++*split;
-		error = split_unit(units, &units->at[i], left);
+		error = split_unit(units, unit, left);
 	}
 	return error;
 }

@@ -18,9 +18,11 @@ int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred,
 	      struct fl_runs *left) FL_CHECKED;
 
 /*
- * Cuts units that are not placed yet into the longest of the runs that are left, and takes
- * them out of left (sorted by length after it). *split counts such units. FL_ENOROOM.
+ * Cuts units that are not placed yet into the longest of the runs that are left, and takes them
+ * out of left (sorted by length after it); with only_better just those that get fewer pieces than
+ * they are in. *split counts the units cut. FL_ENOROOM.
  */
-int fill_split(struct units *units, struct fl_runs *left, size_t *split) FL_CHECKED;
+int fill_split(struct units *units, struct fl_runs *left, bool only_better,
+	       size_t *split) FL_CHECKED;
 
 #endif

@@ -58,6 +58,7 @@ static int add_whole(const struct fl_map *map, const struct defrag_settings *set
 	struct unit unit = {.file = index,
 			    .blocks = file->blocks,
 			    .at = extents[0].pblk,
+			    .fragments = fragments,
 			    .whole = fragments == 1,
 			    .pinned = fragments > 1 &&
 				      (fragments <= settings->threshold || fragments <= forced)};
@@ -75,6 +76,7 @@ static int add_fragments(const struct fl_map *map, uint32_t index, struct units 
 		struct unit unit = {.file = index,
 				    .blocks = extents[i].len,
 				    .at = extents[i].pblk,
+				    .fragments = 1,
 				    .whole = true};
 
 		if (i && extents[i].pblk == fl_extent_pend(&extents[i - 1]))

@@ -9,16 +9,17 @@
 #include "defrag/pack.h"
 
 struct unit {
-	uint32_t file;	 /* index into map->files */
-	uint32_t tree;	 /* mapping-tree blocks placed just before the data (whole files only) */
-	uint64_t blocks; /* data blocks */
-	fl_pblk at;	 /* where the data begins now */
-	bool whole;	 /* the data is one run now */
-	bool pinned;	 /* stays whatever happens: below the threshold */
-	bool keep;	 /* this attempt leaves it where it is */
-	bool placed;	 /* to is set */
-	bool split;	 /* no run was long enough: pieces hold its places instead */
-	fl_pblk to;	 /* where tree and data shall begin */
+	uint32_t file;	    /* index into map->files */
+	uint32_t tree;	    /* mapping-tree blocks placed just before the data (whole files only) */
+	uint64_t blocks;    /* data blocks */
+	fl_pblk at;	    /* where the data begins now */
+	uint64_t fragments; /* of the data now */
+	bool whole;	    /* the data is one run now */
+	bool pinned;	    /* stays whatever happens: below the threshold */
+	bool keep;	    /* this attempt leaves it where it is */
+	bool placed;	    /* to is set */
+	bool split;	    /* no run was long enough: pieces hold its places instead */
+	fl_pblk to;	    /* where tree and data shall begin */
 	size_t first_piece, piece_count; /* into units->pieces */
 };
 

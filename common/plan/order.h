@@ -39,6 +39,7 @@ struct piece {
 	uint32_t next_here, next_there; /* in the bucket of at, of to */
 	uint32_t blocked;		/* blocks of the destination that are occupied */
 	uint32_t walk;			/* the last walk along blockers that saw it */
+	uint32_t depth;			/* how many wait before it, found by that walk */
 	uint8_t state, kind;
 	bool unwritten, moving, evicted, partial; /* partial: in the list of partly free ones */
 	bool gone;				  /* PIECE_TREE_NOW: the tree has left */
@@ -82,6 +83,7 @@ struct order {
 	uint64_t batch_blocks;
 	uint64_t budget; /* scratch of the batch that is being formed, less what is promised */
 	uint32_t walk;	 /* number of the last walk along blockers */
+	FL_ARRAY(uint32_t) path;   /* of the walk at hand */
 	struct fl_extents mapping; /* of the file being emitted; kept to save allocations */
 };
 
@@ -103,8 +105,9 @@ uint32_t order_occupant(const struct order *order, fl_pblk block);
 int order_split_partial(struct order *order) FL_CHECKED;
 
 /*
- * Breaks cycles: moves pieces that block others into scratch space, marking their files as
- * touched. *blocks counts what was evicted, 0 when nothing could be.
+ * Breaks cycles, and chains so long that following them would cost many batches: moves pieces
+ * that block others into scratch space, marking their files as touched. *blocks counts what was
+ * evicted, 0 when nothing could be.
  */
 int order_evict(struct order *order, uint64_t limit, uint64_t *blocks) FL_CHECKED;
 

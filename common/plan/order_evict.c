@@ -7,6 +7,8 @@
 
 /* Free runs looked at for one that holds a whole piece. */
 #define SCRATCH_LOOKS 32
+/* Pieces with more than so many before them are not waited for. */
+#define LONG_CHAIN 64
 
 static int take_lent(struct order *order, uint64_t len, struct fl_run *run)
 {
@@ -210,9 +212,9 @@ static uint32_t blocker(const struct order *order, uint32_t index)
 		if (occupant == NONE)
 			return NONE;
 		other = &order->pieces.at[occupant];
-		if (!other->moving)
+		if (other->state != PIECE_READY)
 			return occupant;
-		at = other->from + other->len;
+		at = other->at + other->len;
 	}
 	return NONE;
 }
@@ -233,11 +235,29 @@ static uint32_t cheapest_of_cycle(const struct order *order, uint32_t index)
 	return best;
 }
 
+/* The end of a walk: everything on its path knows now how many wait before it. */
+static int end_walk(struct order *order, uint32_t depth, uint64_t *blocks)
+{
+	int error = 0;
+
+	for (size_t i = order->path.count; i-- > 0 && !error;) {
+		uint32_t index = order->path.at[i];
+		struct piece *piece = &order->pieces.at[index];
+
+		piece->depth = ++depth;
+		if (depth > LONG_CHAIN && piece->kind == PIECE_DATA &&
+		    order_affordable(order, piece->file))
+			error = evict_piece(order, index, blocks);
+	}
+	return error;
+}
+
 /* Follows who waits for whom until the chain ends, or closes: then the cycle is broken. */
 static int walk_from(struct order *order, uint32_t index, uint32_t pass_start, uint64_t *blocks)
 {
 	uint32_t walk = ++order->walk;
 
+	order->path.count = 0;
 	while (index != NONE) {
 		struct piece *piece = &order->pieces.at[index];
 
@@ -248,17 +268,21 @@ static int walk_from(struct order *order, uint32_t index, uint32_t pass_start, u
 			return order_touch(order, piece->file);
 		}
 		if (piece->state != PIECE_WAITING || piece->moving)
-			return 0;
+			break;
 		if (piece->walk == walk) {
 			index = cheapest_of_cycle(order, index);
 			return index == NONE ? 0 : evict_piece(order, index, blocks);
 		}
+		/* An earlier walk of this pass has dealt with what follows. */
 		if (piece->walk > pass_start)
-			return 0; /* an earlier walk of this pass has dealt with what follows */
+			return end_walk(order, piece->depth, blocks);
 		piece->walk = walk;
+		piece->depth = 0;
+		if (fl_array_push(&order->path, index))
+			return FL_ENOMEM;
 		index = blocker(order, index);
 	}
-	return 0;
+	return end_walk(order, 0, blocks);
 }
 
 int order_evict(struct order *order, uint64_t limit, uint64_t *blocks)

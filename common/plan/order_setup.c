@@ -311,6 +311,7 @@ void order_teardown(struct order *order)
 	fl_array_free(&order->freed);
 	fl_array_free(&order->mapping);
 	fl_array_free(&order->lent);
+	fl_array_free(&order->path);
 	free(order->here);
 	free(order->there);
 	fl_blockset_free(order->free);
