@@ -88,7 +88,8 @@ struct fl_plan {
 void fl_plan_free(struct fl_plan *plan);
 
 struct fl_order_options {
-	uint64_t batch_blocks; /* data blocks a batch, about; 0: 256 MiB worth */
+	/* Data blocks a batch, about; 0: 256 MiB worth, more for files of a million extents. */
+	uint64_t batch_blocks;
 };
 
 /*
