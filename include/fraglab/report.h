@@ -18,7 +18,10 @@ struct fl_report_filesystem {
 };
 
 struct fl_report_image {
-	char *path; /* as the user gave it */
+	char *path;	    /* as the user gave it */
+	unsigned partition; /* its number; 0: none was chosen */
+	bool placed;	    /* a partition or an offset was chosen; else the whole image */
+	uint64_t offset_bytes, size_bytes; /* where in the image the filesystem may lie */
 	struct fl_report_filesystem filesystem;
 	struct fl_metrics metrics;
 };
@@ -84,11 +87,13 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  *   largest_possible_bytes; moves: planned_bytes, needed_bytes, fenced; at the top: dry_run,
  *   mode (defrag) or profile and months (frag), left [{path, fragments, reason}], left_total.
  * - legacy, in M: scores of other tools (see legacy.h): e4defrag {files, extents, best_extents,
- * score, worst [{path, inode, extents, best_extents, score}]}, e2fsck {non_contiguous_files,
+ *   score, worst [{path, inode, extents, best_extents, score}]}, e2fsck {non_contiguous_files,
  *   non_contiguous_directories, non_contiguous_percent}, e2freefrag {min_kib, max_kib, mean_kib,
  *   histogram as in free, without empty rows}, filefrag {files, extents}.
  * - blame, in each of io: {seeks, owned_seeks, files, worst [{path, inode, seeks, share}]}; seeks
  *   to what no file owns are in seeks only.
+ * - location {"partition","offset_bytes","size_bytes"}: where in the image the filesystem may
+ *   lie; partition is null unless --partition chose one. With --analyze in each image, too.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
  *
  * With --analyze "images" stands for before, after, predicted and moves; "image" and
@@ -128,7 +133,8 @@ int fl_captures_parse(const char *text, size_t bytes, struct fl_captures *captur
 		      struct fl_diag *diag) FL_CHECKED;
 
 /*
- * A workload of a map as a fio iolog, version 2, of one device named FL_FIO_DEVICE; no such file
+ * A workload of a map as a fio iolog, version 2, of one device named FL_FIO_DEVICE, which begins
+ * where the filesystem does; no such file
  * exists, so that nothing is overwritten before fio's --replay_redirect names a disk. Malloc'd.
  * FL_ENOMEM, and what fl_stream_run returns.
  */
