@@ -56,7 +56,7 @@ $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
 	$(call link,-lext2fs -lcom_err)
 
 # The independent reader: no library of ours.
-$(BUILD)/tests/digest: $(call objects,tests/lib)
+$(BUILD)/tests/digest: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,digest digest_list digest_inode hash128)
 	$(call link,-lext2fs -lcom_err)
 
 # What the tests run: programs, tools and unit tests.
