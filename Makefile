@@ -59,8 +59,13 @@ $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
 $(BUILD)/tests/digest: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,digest digest_list digest_inode hash128)
 	$(call link,-lext2fs -lcom_err)
 
+# The crash tests: what they are made of, but for the digest tool's main.
+crash_objects := $(filter-out %/digest.o,$(call objects,tests/lib)) $(call objects,tests/crash)
+$(BUILD)/tests/sweep: $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	$(call link,$(fl_libs))
+
 # What the tests run: programs, tools and unit tests.
-tools: all $(BUILD)/images/sample $(BUILD)/tests/digest
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep
 unit-tests: $(unit_tests)
 
 unit: $(unit_tests)
