@@ -8,7 +8,7 @@ CFLAGS ?= -O2 -g
 
 # What demo and check need beside make, as Debian packages; the only list.
 packages := gcc libc6-dev libext2fs-dev libjansson-dev e2fsprogs
-packages += libcmocka-dev attr util-linux jq groff-base clang clang-format cppcheck
+packages += libcmocka-dev patch attr util-linux jq groff-base clang clang-format cppcheck
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.
@@ -64,6 +64,18 @@ crash_objects := $(filter-out %/digest.o,$(call objects,tests/lib)) $(call objec
 $(BUILD)/tests/sweep: $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	$(call link,$(fl_libs))
 
+# The same with a mover that has a fault, to show that the sweep finds it.
+mutants := $(patsubst tests/crash/mutations/%.patch,$(BUILD)/mutants/%/sweep,\
+	$(wildcard tests/crash/mutations/*.patch))
+$(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard common/move/*) \
+		$(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	@rm -rf $(@D) && mkdir -p $(@D)/common && cp -R common/move $(@D)/common
+	patch -s -p1 -F0 -d $(@D) <$<
+	$(CC) $(fl_cppflags) $(CPPFLAGS) -std=gnu11 $(CFLAGS) $(LDFLAGS) -o $@ \
+		$(@D)/common/move/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
+
+mutants: $(mutants)
+
 # What the tests run: programs, tools and unit tests.
 tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep
 unit-tests: $(unit_tests)
@@ -96,6 +108,12 @@ demo:
 check:
 	@$(MAKE) --no-print-directory packages
 	@MAKE="$(MAKE)" BUILD=$(BUILD) WERROR=$(WERROR) tests/run
+
+# The long sweep: 200,000 power cuts, every operation failing in every way.
+crash:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 1
 
 bench:
 	@$(MAKE) --no-print-directory packages
@@ -133,6 +151,7 @@ help:
 	@echo 'demo           a sample image, aged and defragmented; everything is checked'
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
+	@echo 'crash          200,000 power cuts; check has 30,000 of them (CRASH="..." for sweep)'
 	@echo 'bench          times and I/O counts'
 	@echo 'lint, fmt      check the sources; format them (TIDY=1: clang-tidy as well)'
 	@echo 'tools          what the tests use: the sample builder, the digest reader'
@@ -142,5 +161,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
+.PHONY: all mutants crash tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

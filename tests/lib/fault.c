@@ -72,7 +72,9 @@ static int fault_write(struct fl_device *device, const void *buffer, size_t leng
 		break;
 	case FAULT_SHORT:
 		if (strikes(fault)) {
-			error = fl_device_write(fault->below, buffer, length / 2, position);
+			error = fl_device_write(fault->below, buffer,
+						length / 2 / FL_SECTOR_BYTES * FL_SECTOR_BYTES,
+						position);
 			error = error ? error : FL_EIO;
 		}
 		break;

@@ -10,7 +10,7 @@
 enum fault_kind {
 	FAULT_READ,	 /* the n-th read: FL_EIO */
 	FAULT_WRITE,	 /* the n-th write, punch or zero: FL_EIO, nothing of it done */
-	FAULT_SHORT,	 /* the same, but the first half of it is done */
+	FAULT_SHORT,	 /* the same, but the first half of its sectors is written */
 	FAULT_FULL,	 /* the n-th write: FL_EHOSTFULL, once */
 	FAULT_FULL_HOST, /* every write into a hole from the n-th on: FL_EHOSTFULL */
 	FAULT_FLUSH,	 /* the n-th flush: FL_EIO, once */
