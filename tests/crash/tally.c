@@ -37,6 +37,11 @@ static const struct {
 	{"Block bitmap differences: Group N block bitmap does not match checksum.",
 	 "a bitmap and the descriptor with its checksum are two writes; both hold every used "
 	 "block"},
+	{"Padding at end of block bitmap is not set. Fix? yes",
+	 "a group's first bitmap did not arrive, its descriptor did; nothing uses the group yet"},
+	{"Extended attribute block N has reference count N, should be N. Fix? yes",
+	 "some sharers name the block's copy, some still the block: the same content, the same "
+	 "count"},
 	{"FIXED.", "the end of the line above"},
 };
 
