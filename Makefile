@@ -70,7 +70,7 @@ mutants := $(patsubst tests/crash/mutations/%.patch,$(BUILD)/mutants/%/sweep,\
 $(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard common/move/*) \
 		$(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	@rm -rf $(@D) && mkdir -p $(@D)/common && cp -R common/move $(@D)/common
-	patch -s -p1 -F0 -d $(@D) <$<
+	patch -s -p1 -d $(@D) <$<
 	$(CC) $(fl_cppflags) $(CPPFLAGS) -std=gnu11 $(CFLAGS) $(LDFLAGS) -o $@ \
 		$(@D)/common/move/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
 

@@ -20,17 +20,17 @@
 
 /* 1 KiB blocks and no more than a few MiB: a cut costs what the image has bytes. */
 const struct crash_image crash_images[] = {
-	{"ext2", "-b 1024 -I 128 -O " EXT2, 2048, 70, .deep = true, .batch_blocks = 400},
+	{"ext2", "-b 1024 -I 128 -O " EXT2, 1600, 70, .deep = true, .batch_blocks = 400},
 	{"ext2-groups", "-b 1024 -g 512 -I 128 -O " EXT2 ",^sparse_super", 2048, 60,
 	 .batch_blocks = 400},
-	{"ext3", "-b 1024 -I 256 -J size=1 -O " EXT2 ",has_journal,resize_inode", 4096, 70,
+	{"ext3", "-b 1024 -I 256 -J size=1 -O " EXT2 ",has_journal,resize_inode", 3072, 70,
 	 .deep = true, .batch_blocks = 500},
 	/* One group: no backup superblock. */
-	{"ext4", "-b 1024 -I 256 -J size=1 -O " EXT4 ",has_journal,metadata_csum", 4096, 65,
+	{"ext4", "-b 1024 -I 256 -J size=1 -O " EXT4 ",has_journal,metadata_csum", 3072, 65,
 	 .preallocated = true, .batch_blocks = 500},
-	{"ext4-4k", "-b 4096 -I 256 -O " EXT4 ",metadata_csum,resize_inode", 8192, 50,
+	{"ext4-4k", "-b 4096 -I 256 -O " EXT4 ",metadata_csum,resize_inode", 6144, 50,
 	 .preallocated = true, .batch_blocks = 300},
-	{"csum-deep", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum,metadata_csum_seed", 3072,
+	{"csum-deep", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum,metadata_csum_seed", 2560,
 	 75, .deep = true, .preallocated = true, .batch_blocks = 900},
 	/* Groups whose bitmaps do not exist yet. */
 	{"uninit", "-b 1024 -g 512 -I 256 -O " EXT4 ",uninit_bg,^64bit,^flex_bg", 4096, 40,
@@ -38,8 +38,9 @@ const struct crash_image crash_images[] = {
 	{"xattr-ext2", "-b 1024 -I 128 -O " EXT2, 2048, 50, .shared = true, .batch_blocks = 300},
 	{"xattr-csum", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum", 2048, 60, .shared = true,
 	 .batch_blocks = 300},
-	{"full", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum", 3072, 97, .batch_blocks = 400},
-	{"full-ext2", "-b 1024 -I 128 -O " EXT2, 2048, 97, .batch_blocks = 400},
+	/* As full as the smallest steps get anywhere. */
+	{"full", "-b 1024 -g 256 -I 256 -O " EXT4 ",metadata_csum", 800, 97, .batch_blocks = 400},
+	{"full-ext2", "-b 1024 -I 128 -O " EXT2, 512, 97, .batch_blocks = 400},
 };
 const size_t crash_image_count = sizeof(crash_images) / sizeof(crash_images[0]);
 
@@ -286,7 +287,7 @@ int crash_image_make(const struct crash_image *image, const char *path)
 	int status;
 
 	snprintf(arguments, sizeof(arguments),
-		 "-o linux -m 0 -N 256 -U f7a91ab0-0000-4000-8000-000000000004 -E "
+		 "-o linux -m 0 -N 128 -U f7a91ab0-0000-4000-8000-000000000004 -E "
 		 "hash_seed=f7a91ab0-0000-4000-8000-000000000004,lazy_itable_init=0,root_owner=0:0 "
 		 "%s",
 		 image->mke2fs);

@@ -265,6 +265,7 @@ static int work(struct sweep *sweep)
 			sweep_cuts(&worker);
 		else
 			sweep_faults(&worker);
+		tally_add(sweep->tally, TALLY_BAD_UNITS, worker.failures > 0);
 	}
 	if (worker.scene.image) {
 		disk_free(&worker.disk);
@@ -348,25 +349,28 @@ static bool make_images(struct sweep *sweep, bool list)
 	return good;
 }
 
+/* The last line counts units of work: a hundred cuts, or the failures of one kind. */
 static void report(const struct sweep *sweep, bool good)
 {
 	const struct tally *tally = sweep->tally;
-	unsigned long long cuts = tally_get(tally, TALLY_CUTS);
-	unsigned long long failures = tally_get(tally, TALLY_FAILURES);
-	unsigned long long faults = tally_get(tally, TALLY_FAULTS);
+	uint64_t bad = tally_get(tally, TALLY_BAD_UNITS);
 
-	printf("%llu power cuts (%llu of them in a run that resumed) and %llu failing operations "
-	       "in %zu scenes of %llu operations\n",
-	       cuts, (unsigned long long)tally_get(tally, TALLY_SECOND), faults, sweep->scenes,
-	       (unsigned long long)sweep->operations);
+	printf("%llu power cuts (%llu of them in a run that resumed) and %llu failing operations, "
+	       "in "
+	       "%zu scenes of %llu operations: %llu lost something\n",
+	       (unsigned long long)tally_get(tally, TALLY_CUTS),
+	       (unsigned long long)tally_get(tally, TALLY_SECOND),
+	       (unsigned long long)tally_get(tally, TALLY_FAULTS), sweep->scenes,
+	       (unsigned long long)sweep->operations,
+	       (unsigned long long)tally_get(tally, TALLY_FAILURES));
 	printf("%llu runs of e2fsck, %llu with something to fix; %llu runs to the end after it\n",
 	       (unsigned long long)tally_get(tally, TALLY_FSCKS),
 	       (unsigned long long)tally_get(tally, TALLY_DIRTY),
 	       (unsigned long long)tally_get(tally, TALLY_RESUMED));
 	puts("e2fsck's complaints:");
 	tally_print(tally);
-	printf("%llu passed, %llu failed\n", cuts + faults - fl_min(cuts + faults, failures),
-	       failures + !good);
+	printf("%llu passed, %llu failed\n", (unsigned long long)(sweep->units.count - bad),
+	       (unsigned long long)bad + !good);
 }
 
 /* --- one id --- */
@@ -412,6 +416,8 @@ static bool repeat(struct sweep *sweep, char *id)
 		return false;
 	sweep->scenes = 1;
 	sweep->operations = powercut_operations(worker.scene.log);
+	if (fl_array_push(&sweep->units, unit))
+		return false;
 	cut = strtoull(part[4], NULL, 10);
 	for (int kind = 0; kind < FAULT_KINDS; kind++)
 		if (!strcmp(fault_names[kind], part[3]))
@@ -519,8 +525,8 @@ int main(int argc, char **argv)
 			good = work_all(&sweep);
 	}
 	clean_up(&sweep);
-	fl_array_free(&sweep.units);
 	if (!list)
 		report(&sweep, good);
+	fl_array_free(&sweep.units);
 	return !good || tally_get(sweep.tally, TALLY_FAILURES) ? 1 : 0;
 }

@@ -14,14 +14,15 @@ struct tally;
 struct tally *tally_new(void);
 
 enum tally_count {
-	TALLY_CUTS,	/* power cuts, second ones included */
-	TALLY_SECOND,	/* cuts in the run that resumes */
-	TALLY_FAULTS,	/* failing operations */
-	TALLY_FSCKS,	/* runs of e2fsck */
-	TALLY_DIRTY,	/* cuts after which e2fsck had something to fix */
-	TALLY_RESUMED,	/* runs of a program to its end after a cut or fault */
-	TALLY_FAILURES, /* cuts and faults that broke the promise */
-	TALLY_NEXT,	/* the next unit of work */
+	TALLY_CUTS,	 /* power cuts, second ones included */
+	TALLY_SECOND,	 /* cuts in the run that resumes */
+	TALLY_FAULTS,	 /* failing operations */
+	TALLY_FSCKS,	 /* runs of e2fsck */
+	TALLY_DIRTY,	 /* cuts after which e2fsck had something to fix */
+	TALLY_RESUMED,	 /* runs of a program to its end after a cut or fault */
+	TALLY_FAILURES,	 /* cuts and faults that broke the promise */
+	TALLY_BAD_UNITS, /* units of work with such */
+	TALLY_NEXT,	 /* the next unit of work */
 	TALLY_COUNTS
 };
 

@@ -87,19 +87,27 @@ void oracle_free(struct oracle *oracle)
 	free(oracle);
 }
 
-/* The first line that differs, as it is now; why it differs is for people to see. */
+/* A word, up to a blank or the end of the line. */
+static int word_bytes(const char *text)
+{
+	return (int)strcspn(text, " \n");
+}
+
+/* Names the first word that differs, and the file that its line begins with. */
 static bool name_difference(const char *before, const char *after, char why[ORACLE_TEXT])
 {
-	while (*before && *after) {
-		size_t was = strcspn(before, "\n"), is = strcspn(after, "\n");
+	const char *line = before, *word = before, *word_after = after;
 
-		if (was != is || memcmp(before, after, was))
-			break;
-		before += was + 1;
-		after += is + 1;
+	for (; *before && *before == *after; before++, after++) {
+		if (*before == ' ' || *before == '\n') {
+			word = before + 1;
+			word_after = after + 1;
+		}
+		if (*before == '\n')
+			line = word;
 	}
-	return fail(why, "content changed: was \"%.*s\", is \"%.*s\"", (int)strcspn(before, "\n"),
-		    before, (int)strcspn(after, "\n"), after);
+	return fail(why, "content of %.*s changed: was \"%.*s\", is \"%.*s\"", word_bytes(line),
+		    line, word_bytes(word), word, word_bytes(word_after), word_after);
 }
 
 bool oracle_content(const struct oracle *oracle, const uint8_t *bytes, char why[ORACLE_TEXT])
