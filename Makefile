@@ -35,7 +35,8 @@ $(BUILD)/obj/%.o: %.c
 
 $(BUILD)/libfraglab.a: $(lib_objects)
 $(BUILD)/modules.a: $(foreach program,$(programs),$(call modules,$(program)))
-$(BUILD)/libfraglab.a $(BUILD)/modules.a:
+$(BUILD)/tests/lib.a: $(filter-out %/digest.o,$(call objects,tests/lib))
+$(BUILD)/libfraglab.a $(BUILD)/modules.a $(BUILD)/tests/lib.a:
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -49,7 +50,7 @@ endef
 $(programs:%=$(BUILD)/%): $(BUILD)/%: $$(call objects,$$*) $(BUILD)/libfraglab.a
 	$(call link,$(fl_libs))
 
-$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/modules.a $(BUILD)/libfraglab.a
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/tests/lib.a $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	$(call link,-lcmocka $(fl_libs))
 
 $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
@@ -59,8 +60,8 @@ $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
 $(BUILD)/tests/digest: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,digest digest_list digest_inode hash128)
 	$(call link,-lext2fs -lcom_err)
 
-# The crash tests: what they are made of, but for the digest tool's main.
-crash_objects := $(filter-out %/digest.o,$(call objects,tests/lib)) $(call objects,tests/crash)
+# Power cuts, swept over all operations.
+crash_objects := $(call objects,tests/crash) $(BUILD)/tests/lib.a
 $(BUILD)/tests/sweep: $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	$(call link,$(fl_libs))
 

@@ -28,7 +28,8 @@ const struct crash_image crash_images[] = {
 	/* One group: no backup superblock. */
 	{"ext4", "-b 1024 -I 256 -J size=1 -O " EXT4 ",has_journal,metadata_csum", 3072, 65,
 	 .preallocated = true, .batch_blocks = 500},
-	{"ext4-4k", "-b 4096 -I 256 -O " EXT4 ",metadata_csum,resize_inode", 6144, 50,
+	/* Inodes of two sectors; what is switched is in the first. */
+	{"ext4-4k", "-b 4096 -I 1024 -O " EXT4 ",metadata_csum,resize_inode", 6144, 50,
 	 .preallocated = true, .batch_blocks = 300},
 	{"csum-deep", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum,metadata_csum_seed", 2560,
 	 75, .deep = true, .preallocated = true, .batch_blocks = 900},

@@ -32,6 +32,7 @@ bool scene_record(const struct scene *scene, uint8_t *bytes, struct powercut **l
 	int error = ramdisk_new(bytes, scene->size_bytes, &ram);
 
 	*log = NULL;
+	*outcome = (struct crash_outcome){.planned = false};
 	if (!error)
 		error = powercut_new(ram, 0, log);
 	if (!error)
@@ -44,6 +45,36 @@ bool scene_record(const struct scene *scene, uint8_t *bytes, struct powercut **l
 	else if (!outcome->predicted)
 		snprintf(why, ORACLE_TEXT, "the second scan differs from the plan");
 	return !error && outcome->predicted;
+}
+
+bool scene_live(const struct scene *scene, uint64_t cut, const uint8_t *expected, uint8_t *scratch,
+		char why[ORACLE_TEXT])
+{
+	struct crash_outcome outcome = {.planned = false};
+	struct fl_device *ram = NULL;
+	struct powercut *log = NULL;
+	bool same;
+	int error;
+
+	memcpy(scratch, scene->before, scene->size_bytes);
+	error = ramdisk_new(scratch, scene->size_bytes, &ram);
+	if (!error)
+		error = powercut_new(ram, cut, &log);
+	if (!error)
+		error = crash_program_run(scene->program, powercut_device(log),
+					  scene->image->batch_blocks, &outcome);
+	same = log && powercut_operations(log) == cut &&
+	       !memcmp(scratch, expected, scene->size_bytes);
+	powercut_free(log);
+	fl_device_close(ram);
+	if (!same)
+		snprintf(why, ORACLE_TEXT, "stopped for real, the disk is not what the log says");
+	else if (error != FL_EIO || !outcome.moved.wrote || !outcome.diag.text[0])
+		snprintf(why, ORACLE_TEXT, "stopped for real, it does not say so: %s (%.300s)",
+			 fl_error_text(error), outcome.diag.text);
+	else if (!outcome.moved.fenced && !oracle_clean(scratch))
+		snprintf(why, ORACLE_TEXT, "stopped for real, it does not tell of the fence");
+	return !why[0];
 }
 
 /* What frag makes of the image is what defrag begins with. */
@@ -195,7 +226,7 @@ static bool reached(const struct scene *scene, const struct crash_outcome *outco
 static bool resume(const struct scene *scene, struct disk *disk, struct tally *tally,
 		   char why[ORACLE_TEXT])
 {
-	struct crash_outcome outcome;
+	struct crash_outcome outcome = {.planned = false};
 	struct fl_device *ram;
 	int error = ramdisk_new(disk->bytes, disk->size_bytes, &ram);
 

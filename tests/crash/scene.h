@@ -34,6 +34,13 @@ void scene_free(struct scene *scene);
 bool scene_record(const struct scene *scene, uint8_t *bytes, struct powercut **log,
 		  struct crash_outcome *outcome, char why[ORACLE_TEXT]);
 
+/*
+ * Runs the program on a device that stops at operation `cut`, in scratch: it must fail with
+ * FL_EIO, say that the fence stands, and leave the bytes of `expected`.
+ */
+bool scene_live(const struct scene *scene, uint64_t cut, const uint8_t *expected, uint8_t *scratch,
+		char why[ORACLE_TEXT]);
+
 /* A disk in a file, seen through memory too: e2fsck wants a path. */
 struct disk {
 	char path[80];

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/crash/faults.h"
+#include "tests/crash/sweep.h"
 
 static const char usage[] =
 	"Usage: sweep [OPTION]...\n"
@@ -27,37 +27,6 @@ static const char usage[] =
 	"      --keep FILE       with --id: the disk of the cut\n"
 	"      --list            images, programs and their operations\n";
 
-/* A range of cuts, or all faults of a kind, of one scene. */
-struct unit {
-	uint32_t image, program;
-	int fault;	      /* enum fault_kind; -1: cuts */
-	uint64_t first, last; /* cuts */
-};
-#define UNIT_CUTS 100u
-/* In the resuming run, every so-many-th operation is cut. */
-#define SECOND_STEP 29u
-/* A worker gives up a unit after so many failures: they are one fault, seen again and again. */
-#define UNIT_FAILURES 5u
-
-struct sweep {
-	char directory[64];
-	uint64_t rounds, second, fault_step, jobs;
-	const char *images, *programs, *keep;
-	bool first;
-	struct tally *tally;
-	FL_ARRAY(struct unit) units;
-	size_t scenes;
-	uint64_t operations;
-};
-
-struct worker {
-	struct sweep *sweep;
-	struct scene scene;
-	struct disk disk, other; /* the cut, and the cut of the run that resumes */
-	const struct unit *unit;
-	uint64_t failures;
-};
-
 /* "a,b,c" has the word; NULL has all. */
 static bool listed(const char *list, const char *word)
 {
@@ -71,185 +40,7 @@ static bool listed(const char *list, const char *word)
 	return !list;
 }
 
-static void image_path(const struct sweep *sweep, uint32_t image, char path[160])
-{
-	snprintf(path, 160, "%s/%s.img", sweep->directory, crash_images[image].name);
-}
-
-static bool prepare(const struct sweep *sweep, struct scene *scene, uint32_t image,
-		    uint32_t program)
-{
-	char path[160];
-
-	image_path(sweep, image, path);
-	return scene_prepare(scene, &crash_images[image], &crash_programs[program], path);
-}
-
-/* The fates of a cut: in the first round the plain ones too. */
-static uint64_t seed_of(uint64_t round, uint64_t cut)
-{
-	if (!round && cut % 8 < 3)
-		return cut % 8;
-	return 3 + round * 97 + cut % 97;
-}
-
-static void complain(struct worker *worker, const char *tail, const char *why)
-{
-	const struct scene *scene = &worker->scene;
-
-	worker->failures++;
-	tally_add(worker->sweep->tally, TALLY_FAILURES, 1);
-	printf("FAIL %s:%s:%s:%s: %s\n", scene->image->name, scene->program->program,
-	       scene->program->mode, tail, why);
-	fflush(stdout);
-}
-
-static bool enough(const struct worker *worker)
-{
-	return worker->failures >= UNIT_FAILURES ||
-	       (worker->sweep->first && tally_get(worker->sweep->tally, TALLY_FAILURES));
-}
-
-/* --- power cuts --- */
-
-/* The run that resumes from the repaired disk is cut as well; cut2 0: at every STEP-th operation.
- */
-static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64_t cut2)
-{
-	const struct scene *scene = &worker->scene;
-	uint8_t *durable = malloc(scene->size_bytes), *after = malloc(scene->size_bytes);
-	char why[ORACLE_TEXT] = "out of memory", tail[80];
-	struct crash_outcome outcome;
-	struct powercut *log = NULL;
-	struct powercut_replay replay = {NULL, 0, durable, scene->size_bytes};
-	uint64_t last;
-
-	snprintf(tail, sizeof(tail), "%llu:%llu", (unsigned long long)seed,
-		 (unsigned long long)cut);
-	if (durable && after) {
-		memcpy(durable, worker->disk.bytes, scene->size_bytes);
-		memcpy(after, worker->disk.bytes, scene->size_bytes);
-	}
-	if (!durable || !after || !scene_record(scene, after, &log, &outcome, why)) {
-		complain(worker, tail, why);
-		goto out;
-	}
-	last = powercut_operations(log);
-	replay.log = log;
-	for (uint64_t at = cut2 ? cut2 : 1 + cut % SECOND_STEP; at <= last && !enough(worker);
-	     at += SECOND_STEP) {
-		powercut_disk(&replay, at, seed, worker->other.bytes);
-		tally_add(worker->sweep->tally, TALLY_CUTS, 1);
-		tally_add(worker->sweep->tally, TALLY_SECOND, 1);
-		if (!scene_judge(scene, &worker->other, worker->sweep->tally, JUDGE_ALL, why)) {
-			snprintf(tail, sizeof(tail), "%llu:%llu:%llu", (unsigned long long)seed,
-				 (unsigned long long)cut, (unsigned long long)at);
-			complain(worker, tail, why);
-		}
-		if (cut2)
-			break;
-	}
-out:
-	powercut_free(log);
-	free(durable);
-	free(after);
-}
-
-/* One cut; the disk is in worker->disk. */
-static void judge_cut(struct worker *worker, uint64_t seed, uint64_t cut, bool again, uint64_t cut2)
-{
-	const struct scene *scene = &worker->scene;
-	struct tally *tally = worker->sweep->tally;
-	char why[ORACLE_TEXT], tail[80];
-
-	if (!cut2)
-		tally_add(tally, TALLY_CUTS, 1);
-	if (!scene_judge(scene, &worker->disk, tally, again ? JUDGE_REPAIR : JUDGE_ALL, why)) {
-		snprintf(tail, sizeof(tail), "%llu:%llu", (unsigned long long)seed,
-			 (unsigned long long)cut);
-		complain(worker, tail, why);
-		return;
-	}
-	if (again)
-		cut_again(worker, seed, cut, cut2);
-}
-
-static void sweep_cuts(struct worker *worker)
-{
-	const struct sweep *sweep = worker->sweep;
-	const struct unit *unit = worker->unit;
-	struct scene *scene = &worker->scene;
-	uint8_t *durable = malloc(scene->size_bytes);
-
-	if (!durable) {
-		complain(worker, "0:0", "out of memory");
-		return;
-	}
-	for (uint64_t round = 0; round < sweep->rounds && !enough(worker); round++) {
-		struct powercut_replay replay = {scene->log, 0, durable, scene->size_bytes};
-
-		memcpy(durable, scene->before, scene->size_bytes);
-		for (uint64_t cut = unit->first; cut <= unit->last && !enough(worker); cut++) {
-			uint64_t seed = seed_of(round, cut);
-
-			powercut_disk(&replay, cut, seed, worker->disk.bytes);
-			judge_cut(worker, seed, cut,
-				  sweep->second && (cut + round) % sweep->second == 0, 0);
-		}
-	}
-	free(durable);
-}
-
-/* --- faults --- */
-
-static bool one_fault(struct worker *worker, enum fault_kind kind, uint64_t n)
-{
-	char why[ORACLE_TEXT], tail[80];
-	bool came;
-
-	if (fault_judge(&worker->scene, kind, n, &worker->disk, worker->sweep->tally, &came, why))
-		return came;
-	snprintf(tail, sizeof(tail), "%s:%llu", fault_names[kind], (unsigned long long)n);
-	complain(worker, tail, why);
-	return came;
-}
-
-static void sweep_faults(struct worker *worker)
-{
-	const struct unit *unit = worker->unit;
-	/* Flushes are few; and each scene has its share of the others. */
-	uint64_t step = unit->fault == FAULT_FLUSH ? 1 : worker->sweep->fault_step;
-	uint64_t n = 1 + (unit->image + unit->program * 7u) % step;
-
-	while (!enough(worker) && one_fault(worker, (enum fault_kind)unit->fault, n))
-		n += step;
-}
-
 /* --- workers --- */
-
-static bool worker_scene(struct worker *worker, const struct unit *unit)
-{
-	struct scene *scene = &worker->scene;
-
-	worker->unit = unit;
-	worker->failures = 0;
-	if (scene->image == &crash_images[unit->image] &&
-	    scene->program == &crash_programs[unit->program])
-		return true;
-	if (scene->image) {
-		disk_free(&worker->disk);
-		disk_free(&worker->other);
-	}
-	scene_free(scene);
-	if (!prepare(worker->sweep, scene, unit->image, unit->program))
-		return false;
-	if (!disk_new(&worker->disk, worker->sweep->directory, "a", scene->size_bytes) ||
-	    !disk_new(&worker->other, worker->sweep->directory, "b", scene->size_bytes)) {
-		complain(worker, "0:0", "no room for a disk");
-		return false;
-	}
-	return true;
-}
 
 static int work(struct sweep *sweep)
 {
@@ -259,19 +50,10 @@ static int work(struct sweep *sweep)
 	while ((next = tally_add(sweep->tally, TALLY_NEXT, 1)) < sweep->units.count) {
 		if (sweep->first && tally_get(sweep->tally, TALLY_FAILURES))
 			break;
-		if (!worker_scene(&worker, &sweep->units.at[next]))
+		if (!worker_do(&worker, &sweep->units.at[next]))
 			return 1;
-		if (worker.unit->fault < 0)
-			sweep_cuts(&worker);
-		else
-			sweep_faults(&worker);
-		tally_add(sweep->tally, TALLY_BAD_UNITS, worker.failures > 0);
 	}
-	if (worker.scene.image) {
-		disk_free(&worker.disk);
-		disk_free(&worker.other);
-	}
-	scene_free(&worker.scene);
+	worker_free(&worker);
 	return 0;
 }
 
@@ -307,7 +89,7 @@ static bool add_units(struct sweep *sweep, uint32_t image, uint32_t program, boo
 {
 	struct scene scene;
 	struct unit unit = {.image = image, .program = program, .fault = -1};
-	bool good = prepare(sweep, &scene, image, program);
+	bool good = sweep_prepare(sweep, &scene, image, program);
 	uint64_t operations = good ? powercut_operations(scene.log) : 0;
 
 	if (good && list)
@@ -335,7 +117,7 @@ static bool make_images(struct sweep *sweep, bool list)
 
 		if (!listed(sweep->images, crash_images[i].name))
 			continue;
-		image_path(sweep, i, path);
+		sweep_image_path(sweep, i, path);
 		good = !crash_image_make(&crash_images[i], path);
 		for (uint32_t p = 0; p < crash_program_count && good; p++) {
 			char name[40];
@@ -371,69 +153,6 @@ static void report(const struct sweep *sweep, bool good)
 	tally_print(tally);
 	printf("%llu passed, %llu failed\n", (unsigned long long)(sweep->units.count - bad),
 	       (unsigned long long)bad + !good);
-}
-
-/* --- one id --- */
-
-static bool find(const char *image, const char *program, const char *mode, struct unit *unit)
-{
-	for (unit->image = 0; unit->image < crash_image_count; unit->image++)
-		if (!strcmp(crash_images[unit->image].name, image))
-			break;
-	for (unit->program = 0; unit->program < crash_program_count; unit->program++)
-		if (!strcmp(crash_programs[unit->program].program, program) &&
-		    !strcmp(crash_programs[unit->program].mode, mode))
-			break;
-	return unit->image < crash_image_count && unit->program < crash_program_count;
-}
-
-static bool keep(const struct sweep *sweep, const struct disk *disk)
-{
-	FILE *file = sweep->keep ? fopen(sweep->keep, "wb") : NULL;
-	bool good = file && fwrite(disk->bytes, disk->size_bytes, 1, file) == 1;
-
-	if (file && fclose(file))
-		good = false;
-	return good || !sweep->keep;
-}
-
-static bool repeat(struct sweep *sweep, char *id)
-{
-	char *part[6] = {NULL}, path[160], *rest = id, *end;
-	struct worker worker = {.sweep = sweep};
-	struct unit unit = {0};
-	struct powercut_replay replay;
-	uint64_t seed, cut;
-
-	for (size_t i = 0; i < 6 && rest; i++)
-		part[i] = strsep(&rest, ":");
-	if (!part[4] || !find(part[0], part[1], part[2], &unit)) {
-		fputs("sweep: there is no such id.\n", stderr);
-		return false;
-	}
-	image_path(sweep, unit.image, path);
-	if (crash_image_make(&crash_images[unit.image], path) || !worker_scene(&worker, &unit))
-		return false;
-	sweep->scenes = 1;
-	sweep->operations = powercut_operations(worker.scene.log);
-	if (fl_array_push(&sweep->units, unit))
-		return false;
-	cut = strtoull(part[4], NULL, 10);
-	for (int kind = 0; kind < FAULT_KINDS; kind++)
-		if (!strcmp(fault_names[kind], part[3]))
-			return one_fault(&worker, (enum fault_kind)kind, cut);
-	seed = strtoull(part[3], &end, 10);
-	if (*end || !cut || cut > sweep->operations) {
-		fputs("sweep: there is no such fault or cut.\n", stderr);
-		return false;
-	}
-	replay = (struct powercut_replay){worker.scene.log, 0, worker.scene.before,
-					  worker.scene.size_bytes};
-	powercut_disk(&replay, cut, seed, worker.disk.bytes);
-	if (!keep(sweep, &worker.disk))
-		return false;
-	judge_cut(&worker, seed, cut, part[5], part[5] ? strtoull(part[5], NULL, 10) : 0);
-	return true;
 }
 
 /* --- main --- */
@@ -518,7 +237,7 @@ int main(int argc, char **argv)
 		return 16;
 	}
 	if (id) {
-		good = repeat(&sweep, id);
+		good = worker_repeat(&sweep, id);
 	} else {
 		good = make_images(&sweep, list);
 		if (good && !list)

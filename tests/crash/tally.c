@@ -40,8 +40,9 @@ static const struct {
 	{"Padding at end of block bitmap is not set. Fix? yes",
 	 "a group's first bitmap did not arrive, its descriptor did; nothing uses the group yet"},
 	{"Extended attribute block N has reference count N, should be N. Fix? yes",
-	 "some sharers name the block's copy, some still the block: the same content, the same "
-	 "count"},
+	 "sharers are switched one by one: some name the copy, some still the block; both are "
+	 "whole, "
+	 "and count too many sharers, never too few"},
 	{"FIXED.", "the end of the line above"},
 };
 

@@ -137,7 +137,8 @@ bool oracle_clean(const uint8_t *bytes)
 
 struct walk {
 	ext2_filsys fs;
-	uint32_t *owners; /* by block; 0: none */
+	uint32_t *owners;  /* by block; 0: none */
+	uint32_t *sharers; /* by block: inodes that name it as their xattr block */
 	ext2_ino_t ino;
 	char *why;
 	bool bad;
@@ -201,6 +202,8 @@ static errcode_t own_inode(struct walk *walk, struct ext2_inode *inode)
 			xattr < ext2fs_blocks_count(walk->fs->super) ? walk->owners[xattr] : 0;
 
 		own(walk, xattr, had & XATTR && had != FIXED ? had : walk->ino | XATTR);
+		if (!walk->bad)
+			walk->sharers[xattr]++;
 	}
 	if (walk->ino == EXT2_RESIZE_INO || inode->i_flags & EXT4_INLINE_DATA_FL ||
 	    !ext2fs_inode_has_valid_blocks2(walk->fs, inode))
@@ -241,6 +244,20 @@ static bool marked(const struct walk *walk, const uint8_t *bytes, blk64_t block)
 	return bytes[ext2fs_block_bitmap_loc(fs, g) * fs->blocksize + bit / 8] >> bit % 8 & 1;
 }
 
+/* With too low a count, the block would be freed while somebody still names it. */
+static bool check_sharers(struct walk *walk, const uint8_t *bytes)
+{
+	for (blk64_t b = 0; b < ext2fs_blocks_count(walk->fs->super); b++) {
+		const struct ext2_ext_attr_header *header =
+			(const void *)(bytes + b * walk->fs->blocksize);
+
+		if (walk->sharers[b] && walk->sharers[b] > ext2fs_le32_to_cpu(header->h_refcount))
+			return fail(walk->why, "xattr block %llu: %u sharers, counted %u", b,
+				    walk->sharers[b], ext2fs_le32_to_cpu(header->h_refcount));
+	}
+	return true;
+}
+
 static bool check_marks(struct walk *walk, const uint8_t *bytes)
 {
 	ext2_filsys fs = walk->fs;
@@ -264,7 +281,8 @@ bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT
 	if (error)
 		return fail(why, "cannot be opened: %s", error_message(error));
 	walk.owners = calloc(ext2fs_blocks_count(walk.fs->super), sizeof(*walk.owners));
-	error = walk.owners ? ext2fs_read_inode_bitmap(walk.fs) : EXT2_ET_NO_MEMORY;
+	walk.sharers = calloc(ext2fs_blocks_count(walk.fs->super), sizeof(*walk.sharers));
+	error = walk.owners && walk.sharers ? ext2fs_read_inode_bitmap(walk.fs) : EXT2_ET_NO_MEMORY;
 	if (!error) {
 		own_fixed(&walk);
 		error = own_inodes(&walk);
@@ -272,8 +290,9 @@ bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT
 	if (error)
 		good = fail(why, "blocks of inode %u: %s", walk.ino, error_message(error));
 	else
-		good = !walk.bad && check_marks(&walk, bytes);
+		good = !walk.bad && check_sharers(&walk, bytes) && check_marks(&walk, bytes);
 	free(walk.owners);
+	free(walk.sharers);
 	ext2fs_free(walk.fs);
 	return good;
 }

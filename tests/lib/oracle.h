@@ -26,7 +26,7 @@ bool oracle_content(const struct oracle *oracle, const uint8_t *bytes, char why[
 /*
  * No block has two owners (files, xattr blocks, fixed metadata), none lies outside, and none that
  * is owned is free in the bitmap as it is on disk, right or wrong its checksum may be. Descriptors
- * have right checksums.
+ * have right checksums; xattr blocks do not count fewer sharers than they have.
  */
 bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT]);
 
