@@ -297,7 +297,8 @@ bool worker_repeat(struct sweep *sweep, char *id)
 		fputs("sweep: there is no such fault or cut.\n", stderr);
 		return false;
 	}
-	replay = (struct powercut_replay){worker.scene.log, 0, worker.scene.before,
+	memcpy(worker.other.bytes, worker.scene.before, worker.scene.size_bytes);
+	replay = (struct powercut_replay){worker.scene.log, 0, worker.other.bytes,
 					  worker.scene.size_bytes};
 	powercut_disk(&replay, cut, seed, worker.disk.bytes);
 	if (!keep(sweep, &worker.disk))
