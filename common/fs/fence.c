@@ -122,8 +122,8 @@ int fl_fs_fence(struct fl_fs *fs, struct fl_diag *diag)
 }
 
 /*
- * The bits set in the block bitmap, by runs. Not ext2fs_count_used_clusters: up to 1.47.0 at least
- * that forgets the last block when the one before it is free.
+ * The blocks marked in the bitmap, by runs of clusters. Not ext2fs_count_used_clusters: up
+ * to 1.47.0 at least that forgets the last block when the one before it is free.
  */
 static errcode_t count_used(ext2_filsys ext2, blk64_t first, blk64_t last, uint64_t *used)
 {
