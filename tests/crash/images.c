@@ -39,6 +39,10 @@ const struct crash_image crash_images[] = {
 	{"xattr-ext2", "-b 1024 -I 128 -O " EXT2, 2048, 50, .shared = true, .batch_blocks = 300},
 	{"xattr-csum", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum", 2048, 60, .shared = true,
 	 .batch_blocks = 300},
+	{"bigalloc", "-b 1024 -C 4096 -g 8192 -I 256 -O " EXT4 ",bigalloc,metadata_csum", 3072, 60,
+	 .by_turns = true, .batch_blocks = 300},
+	{"quota", "-b 1024 -I 256 -O " EXT4 ",metadata_csum,quota", 1536, 60, .deep = true,
+	 .batch_blocks = 400},
 	/* As full as the smallest steps get anywhere. */
 	{"full", "-b 1024 -g 256 -I 256 -O " EXT4 ",metadata_csum", 800, 97, .batch_blocks = 400},
 	{"full-ext2", "-b 1024 -I 128 -O " EXT2, 512, 97, .batch_blocks = 400},
@@ -196,6 +200,23 @@ static errcode_t make_preallocated(struct filler *f)
 					70);
 }
 
+/* Six files that grow by turns. */
+static errcode_t make_by_turns(struct filler *f)
+{
+	ext2_ino_t files[6];
+	errcode_t error = 0;
+
+	for (size_t i = 0; i < 6 && !error; i++) {
+		error = make_file(f);
+		files[i] = f->file;
+	}
+	for (uint64_t turn = 0; turn < 18 * 6 && !error; turn++) {
+		f->file = files[turn % 6];
+		error = write_blocks(f, turn / 6 * 8, 1 + fl_rng_below(&f->rng, 8), 1);
+	}
+	return error;
+}
+
 /* One block of attributes that twelve inodes name. */
 static errcode_t make_shared(struct filler *f)
 {
@@ -259,6 +280,8 @@ static errcode_t fill(struct filler *f)
 		error = make_preallocated(f);
 	for (int i = 0; !error && f->image->shared && i < 3; i++)
 		error = make_shared(f);
+	for (int i = 0; !error && f->image->by_turns && i < 2; i++)
+		error = make_by_turns(f);
 	while (!error && (free_blocks = ext2fs_free_blocks_count(f->fs->super)) > least + 3) {
 		uint64_t most = fl_rng_chance(&f->rng, 1, 6) ? 290 : 24;
 		uint64_t size = 1 + fl_rng_below(&f->rng, most * 1024 / f->fs->blocksize);

@@ -99,33 +99,55 @@ static int look_again(struct fl_device *device, const struct fl_map *promised,
 	return error;
 }
 
+/* The map that a scan will find, in blocks. */
+static int predict(const struct fl_map *units, const struct fl_plan *made, struct fl_map **promised,
+		   struct fl_diag *diag)
+{
+	struct fl_map *predicted = NULL;
+	int error = fl_plan_predict(units, made, &predicted, diag);
+
+	if (!error && predicted->blocks) {
+		error = fl_units_to_blocks(predicted, promised, diag);
+		fl_map_free(predicted);
+	} else if (!error) {
+		*promised = predicted;
+	}
+	return error;
+}
+
 int crash_program_run(const struct crash_program *program, struct fl_device *device,
 		      uint32_t batch_blocks, struct crash_outcome *outcome)
 {
 	const struct fl_move_options options = {.buffer_bytes = BUFFER_BYTES};
-	struct fl_map *map = NULL, *promised = NULL;
+	struct fl_map *map = NULL, *units = NULL, *promised = NULL;
 	struct fl_plan *made = NULL;
 	struct fl_fs *fs = NULL;
 	int error;
 
 	*outcome = (struct crash_outcome){0};
 	error = scan(device, FL_FS_CHANGE, &fs, &map, &outcome->diag);
+	if (!error && map->geo.cluster_blocks > 1)
+		error = fl_map_units(map, &units, &outcome->diag);
+	else if (!error)
+		units = map;
 	if (!error)
-		error = plan(program, map, batch_blocks, &made, &outcome->diag);
+		error = plan(program, units, batch_blocks, &made, &outcome->diag);
 	if (!error)
-		error = fl_plan_predict(map, made, &promised, &outcome->diag);
+		error = predict(units, made, &promised, &outcome->diag);
 	if (!error) {
 		outcome->planned = true;
 		outcome->batches = made->batches.count;
 		outcome->left_blocks = made->left_blocks;
 		outcome->fragments = fragments_of(promised);
-		error = fl_move_run(fs, map, made, &options, &outcome->moved, &outcome->diag);
+		error = fl_move_run(fs, units, made, &options, &outcome->moved, &outcome->diag);
 	}
 	fl_fs_close(fs);
 	if (!error)
 		error = look_again(device, promised, outcome);
 	fl_plan_free(made);
 	fl_map_free(promised);
+	if (units != map)
+		fl_map_free(units);
 	fl_map_free(map);
 	return error;
 }

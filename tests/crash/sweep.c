@@ -124,7 +124,8 @@ static bool make_images(struct sweep *sweep, bool list)
 
 			snprintf(name, sizeof(name), "%s:%s", crash_programs[p].program,
 				 crash_programs[p].mode);
-			if (listed(sweep->programs, name))
+			if (listed(sweep->programs, name) &&
+			    (crash_programs[p].defrag || !crash_images[i].by_turns))
 				good = add_units(sweep, i, p, list);
 		}
 	}

@@ -43,6 +43,9 @@ static const struct {
 	 "sharers are switched one by one: some name the copy, some still the block; both are "
 	 "whole, "
 	 "and count too many sharers, never too few"},
+	{"[QUOTA WARNING] Usage inconsistent for ID N:actual (N, N) != expected (N, N)",
+	 "an owner's usage and his inodes are different sectors, written between the same flushes"},
+	{"Update quota info for quota type N? yes", "the same"},
 	{"FIXED.", "the end of the line above"},
 };
 
