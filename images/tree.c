@@ -35,21 +35,24 @@ static int enter(struct builder *b, uint32_t parent, const char *name,
 {
 	struct sample_dir made = *like;
 	uint64_t key = index_key(parent, name);
+	struct sample_dir *dirs;
 
 	if (index_find(&b->index, key, dir))
 		return 0;
-	made.name = strdup(name);
-	made.parent = parent;
-	made.depth = b->tree->dirs.count ? b->tree->dirs.at[parent].depth + 1 : 0;
-	made.first_child = 0;
 	*dir = (uint32_t)b->tree->dirs.count;
-	made.next_sibling = *dir ? b->tree->dirs.at[parent].first_child : 0;
-	if (!made.name || fl_array_push(&b->tree->dirs, made)) {
-		free(made.name);
+	made.parent = parent;
+	if (fl_array_push(&b->tree->dirs, made))
 		return FL_ENOMEM;
+	dirs = b->tree->dirs.at;
+	dirs[*dir].name = strdup(name);
+	if (!dirs[*dir].name)
+		return FL_ENOMEM;
+	/* The root is its own parent, but no child of its own. */
+	if (*dir) {
+		dirs[*dir].depth = dirs[parent].depth + 1;
+		dirs[*dir].next_sibling = dirs[parent].first_child;
+		dirs[parent].first_child = *dir;
 	}
-	if (*dir)
-		b->tree->dirs.at[parent].first_child = *dir;
 	return index_add(&b->index, key, *dir);
 }
 

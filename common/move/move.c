@@ -51,7 +51,7 @@ static int copy(struct mover *mover, const struct fl_batch *batch)
 		move_copy(mover->fs, mover->map, mover->plan, batch, mover->options, mover->diag);
 
 	/* What earlier batches have vacated may be all the room that the host needs. */
-	if (error == FL_EHOSTFULL && !move_vacated_clear(mover->vacated, true, mover->diag))
+	if (error == FL_EHOSTFULL && !move_vacated_clear_all(mover->vacated, mover->diag))
 		error = move_copy(mover->fs, mover->map, mover->plan, batch, mover->options,
 				  mover->diag);
 	return error;
@@ -123,7 +123,7 @@ static int run_batch(struct mover *mover, size_t index)
 		return abandon(mover, error);
 	error = flush(mover);
 	if (!error)
-		error = move_vacated_clear(mover->vacated, false, mover->diag);
+		error = move_vacated_clear(mover->vacated, mover->diag);
 	if (!error)
 		error = move_switch(mover->fs, mover->map, mover->plan, batch, mover->layout,
 				    &mover->roots, mover->tree_before.at, mover->diag);
@@ -147,7 +147,8 @@ static int finish(struct mover *mover)
 		return error;
 	mover->result->flushes += 2;
 	mover->result->fenced = false;
-	error = move_vacated_clear(mover->vacated, true, mover->diag);
+	error = move_vacated_finish(mover->vacated, fl_layout_free_blocks(mover->layout),
+				    mover->diag);
 	return error ? error : flush(mover);
 }
 

@@ -47,8 +47,13 @@ void move_vacated_free(struct move_vacated *vacated);
 int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claimed) FL_CHECKED;
 /* Files have left these blocks, which are unreachable on disk. */
 int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *released) FL_CHECKED;
-/* Clears what is vacated and not to be overwritten once that is much; all of it when `all`. */
-int move_vacated_clear(struct move_vacated *vacated, bool all, struct fl_diag *diag) FL_CHECKED;
+/* Clears what is vacated and not to be overwritten, once that is much. */
+int move_vacated_clear(struct move_vacated *vacated, struct fl_diag *diag) FL_CHECKED;
+/* Clears all that is vacated: the host has no room. */
+int move_vacated_clear_all(struct move_vacated *vacated, struct fl_diag *diag) FL_CHECKED;
+/* At the end: clears all that is vacated, and free neighbours that share a host block with it. */
+int move_vacated_finish(struct move_vacated *vacated, const struct fl_blockset *free_blocks,
+			struct fl_diag *diag) FL_CHECKED;
 
 /* --- tree.c, tree_indirect.c: mapping trees --- */
 

@@ -14,6 +14,9 @@
  */
 #define CLEAR_BYTES (UINT64_C(1) << 30)
 
+/* What hosts allocate at once. A part of it cannot be given back, only the whole. */
+#define HOST_BLOCK_BYTES 4096u
+
 struct move_vacated {
 	struct fl_device *device;
 	uint64_t block_bytes, blocks;
@@ -88,51 +91,93 @@ int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *rel
 	return error;
 }
 
-/* Clears a part of a vacated run that no later batch writes. */
-static int clear_run(struct move_vacated *vacated, struct fl_run run)
+static int clear_run(struct move_vacated *vacated, struct fl_run run, struct fl_diag *diag)
 {
 	int error = fl_device_discard(vacated->device, run.len * vacated->block_bytes,
 				      run.start * vacated->block_bytes);
 
-	return error ? error : fl_blockset_remove(vacated->set, run.start, run.len);
+	return error ? fl_fail(diag, error, "clearing vacated blocks: %s", fl_error_text(error))
+		     : 0;
 }
 
-/* The next run that is vacated and, unless `all`, not to be overwritten. */
-static bool next_run(const struct move_vacated *vacated, bool all, fl_pblk from, struct fl_run *run)
+/* The next part of a vacated run, from `from` on, that no later batch writes. */
+static bool next_unwanted(const struct move_vacated *vacated, fl_pblk from, struct fl_run *run)
 {
 	fl_pblk stop;
 
 	while (fl_blockset_next_run(vacated->set, from, vacated->blocks, run)) {
-		if (all)
+		if (!fl_blockset_find(vacated->future, run->start, fl_run_end(*run), true, &stop))
 			return true;
-		if (fl_blockset_find(vacated->future, run->start, fl_run_end(*run), true, &stop)) {
-			if (stop > run->start) {
-				run->len = stop - run->start;
-				return true;
-			}
-			if (!fl_blockset_find(vacated->future, stop, fl_run_end(*run), false,
-					      &from))
-				from = fl_run_end(*run);
-			continue;
+		if (stop > run->start) {
+			run->len = stop - run->start;
+			return true;
 		}
-		return true;
+		if (!fl_blockset_find(vacated->future, stop, fl_run_end(*run), false, &from))
+			from = fl_run_end(*run);
 	}
 	return false;
 }
 
-int move_vacated_clear(struct move_vacated *vacated, bool all, struct fl_diag *diag)
+int move_vacated_clear(struct move_vacated *vacated, struct fl_diag *diag)
 {
 	struct fl_run run;
 	fl_pblk pos = 0;
+	int error = 0;
 
-	if (!all && fl_blockset_count(vacated->set) * vacated->block_bytes < CLEAR_BYTES)
+	if (vacated->block_bytes < HOST_BLOCK_BYTES ||
+	    fl_blockset_count(vacated->set) * vacated->block_bytes < CLEAR_BYTES)
 		return 0;
-	for (; next_run(vacated, all, pos, &run); pos = fl_run_end(run)) {
-		int error = clear_run(vacated, run);
-
-		if (error)
-			return fl_fail(diag, error, "clearing vacated blocks: %s",
-				       fl_error_text(error));
+	for (; !error && next_unwanted(vacated, pos, &run); pos = fl_run_end(run)) {
+		error = clear_run(vacated, run, diag);
+		if (!error)
+			error = fl_blockset_remove(vacated->set, run.start, run.len);
 	}
-	return 0;
+	return error;
+}
+
+int move_vacated_clear_all(struct move_vacated *vacated, struct fl_diag *diag)
+{
+	struct fl_run run;
+	fl_pblk pos = 0;
+	int error = 0;
+
+	/* They stay in the set: the end clears them again, with their neighbours. */
+	for (; !error && fl_blockset_next_run(vacated->set, pos, vacated->blocks, &run);
+	     pos = fl_run_end(run))
+		error = clear_run(vacated, run, diag);
+	return error;
+}
+
+/* Grows a run to whole host blocks where what it grows by is free. */
+static void widen(const struct move_vacated *vacated, const struct fl_blockset *free_blocks,
+		  struct fl_run *run)
+{
+	uint64_t per = HOST_BLOCK_BYTES / vacated->block_bytes;
+	fl_pblk start, end, block;
+
+	if (per < 2)
+		return;
+	start = run->start / per * per;
+	end = fl_min(fl_div_up(fl_run_end(*run), per) * per, vacated->blocks);
+	if (!fl_blockset_find(free_blocks, start, run->start, false, &block)) {
+		run->len += run->start - start;
+		run->start = start;
+	}
+	if (!fl_blockset_find(free_blocks, fl_run_end(*run), end, false, &block))
+		run->len = end - run->start;
+}
+
+int move_vacated_finish(struct move_vacated *vacated, const struct fl_blockset *free_blocks,
+			struct fl_diag *diag)
+{
+	struct fl_run run;
+	fl_pblk pos = 0;
+	int error = 0;
+
+	for (; !error && fl_blockset_next_run(vacated->set, pos, vacated->blocks, &run);
+	     pos = fl_run_end(run)) {
+		widen(vacated, free_blocks, &run);
+		error = clear_run(vacated, run, diag);
+	}
+	return error;
 }

@@ -84,6 +84,11 @@ struct fl_mapping_view fl_layout_file(const struct fl_layout *layout, uint32_t f
 		layout->map->trees.at + source->first_tree, source->tree_count};
 }
 
+const struct fl_blockset *fl_layout_free_blocks(const struct fl_layout *layout)
+{
+	return layout->free;
+}
+
 /* Where a rewrite of a mapping stands: extent `i` of the old one, `done` blocks of it used. */
 struct cursor {
 	struct fl_mapping_view old;

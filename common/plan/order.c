@@ -8,46 +8,52 @@
 #include <stdlib.h>
 
 #define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
-/* Below this share of what waits, a batch is worth fewer flushes than splitting costs. */
-#define READY_SHARE 16
+/* Pieces are split, and cycles broken, when less than this share of what waits is ready. */
+#define SPLIT_SHARE 16
+#define EVICT_SHARE 64
+
+/* Moves a ready piece to its destination, as part of the batch that is being formed. */
+static int take_piece(struct order *order, struct piece *piece)
+{
+	int error = order_touch(order, piece->file);
+
+	piece->from = piece->at;
+	piece->at = piece->to;
+	piece->moving = true;
+	piece->state = PIECE_DONE;
+	order->files.at[piece->file].waiting--;
+	order->waiting_blocks -= piece->len;
+	if (!error)
+		error = fl_blockset_remove(order->free, piece->to, piece->len);
+	if (!error)
+		error = fl_blockset_remove(order->wanted, piece->to, piece->len);
+	return error;
+}
 
 /* Puts ready pieces, in the order in which they became so, into the batch. */
 static int take_ready(struct order *order)
 {
+	size_t end = order->ready.count;
 	uint64_t blocks = 0;
+	int error = 0;
 
-	while (order->ready_head < order->ready.count && blocks < order->batch_blocks) {
+	while (order->ready_head < end && blocks < order->batch_blocks && !error) {
 		uint32_t index = order->ready.at[order->ready_head++];
 		struct piece *piece = &order->pieces.at[index];
-		struct order_file *file = &order->files.at[piece->file];
-		int error;
 
-		/* An evicted piece that is moved twice in one batch would be copied from a place
-		 * that is not written yet. */
-		if (piece->moving) {
-			if (fl_array_push(&order->ready, index))
-				return FL_ENOMEM;
-			break;
+		/* Not now: without room for the file's tree, or evicted in this very batch (it
+		 * would be copied from a place that is not written yet). */
+		if (piece->moving || !order_affordable(order, piece->file)) {
+			error = fl_array_push(&order->ready, index);
+			continue;
 		}
 		order->ready_blocks -= piece->len;
 		blocks += piece->len;
-		piece->from = piece->at;
-		piece->at = piece->to;
-		piece->moving = true;
-		piece->state = PIECE_DONE;
-		file->waiting--;
-		order->waiting_blocks -= piece->len;
-		error = fl_blockset_remove(order->free, piece->to, piece->len);
-		if (!error)
-			error = fl_blockset_remove(order->wanted, piece->to, piece->len);
-		if (!error)
-			error = order_touch(order, piece->file);
-		if (error)
-			return error;
+		error = take_piece(order, piece);
 	}
 	if (order->ready_head == order->ready.count)
 		order->ready_head = order->ready.count = 0;
-	return 0;
+	return error;
 }
 
 static int take_trees(struct order *order)
@@ -74,6 +80,15 @@ static int collect_mapping(struct order *order, const struct order_file *file,
 			return FL_ENOMEM;
 	}
 	return 0;
+}
+
+/* Returns a block that order_take_scratch gave. */
+static int give_back(struct order *order, fl_pblk block)
+{
+	if (fl_blockset_has(order->wanted, block))
+		return fl_array_push(&order->lent, ((struct fl_run){block, 1}));
+	return fl_blockset_add(order->free, block, 1) ? FL_ENOMEM
+						      : fl_blockset_add(order->scratch, block, 1);
 }
 
 /* Final places for the tree when the file is complete and they are free, else scratch. */
@@ -103,8 +118,7 @@ static int place_tree(struct order *order, struct order_file *file, uint64_t nee
 	}
 	if (error == FL_ENOROOM)
 		for (uint64_t i = 0; i < done; i++)
-			if (fl_blockset_add(order->free, tree[i], 1) ||
-			    fl_blockset_add(order->scratch, tree[i], 1))
+			if (give_back(order, tree[i]))
 				return FL_ENOMEM;
 	return error;
 }
@@ -208,7 +222,9 @@ static int emit_tree(struct order *order, uint32_t index, struct order_file *fil
 	item->first_tree = plan->trees.count;
 	item->tree_count = count;
 	for (size_t i = 0; i < count; i++)
-		if (fl_array_push(&plan->trees, tree[i]))
+		if (fl_array_push(&plan->trees, tree[i]) ||
+		    (fl_blockset_has(order->wanted, tree[i]) &&
+		     order_add_tree_place(order, index, tree[i])))
 			return FL_ENOMEM;
 	for (size_t i = 0; i < file->tree_count; i++)
 		if (free_run(order, file->tree[i], 1))
@@ -281,30 +297,37 @@ int order_emit(struct order *order, bool *moved)
 	for (size_t i = 0; i < order->freed.count && !error; i++)
 		error = order_freed(order, order->freed.at[i]);
 	order->freed.count = 0;
+	for (size_t i = 0; i < order->lent.count && !error; i++)
+		error = order_freed(order, order->lent.at[i]);
+	order->lent.count = 0;
 	return error;
 }
 
 /* How much may be evicted at once: half of the scratch stays for mapping trees. */
 static uint64_t evict_limit(const struct order *order)
 {
-	uint64_t scratch = fl_blockset_count(order->scratch);
+	return fl_min(order->batch_blocks, order->budget / 2 + 1);
+}
 
-	return fl_min(order->batch_blocks, scratch / 2 + 1);
+/* Whether so little is ready that breaking cycles now saves more flushes than it copies. */
+static bool slow(const struct order *order)
+{
+	return order->ready_blocks <
+	       fl_min(order->waiting_blocks, evict_limit(order)) / EVICT_SHARE;
 }
 
 static int form_batch(struct order *order, bool evict, bool *moved)
 {
-	uint64_t evicted = 0;
+	uint64_t evicted;
 	int error = 0;
 
-	if (order->ready_blocks < order->waiting_blocks / READY_SHARE)
+	order->budget = fl_blockset_count(order->scratch);
+	if (!order->ready_blocks || order->ready_blocks < order->waiting_blocks / SPLIT_SHARE)
 		error = order_split_partial(order);
-	if (!error && (evict || (!order->ready_blocks && !order->trees_ready.count))) {
-		if (!evict)
-			error = order_split_partial(order);
-		if (!error && (evict || !order->ready_blocks))
-			error = order_evict(order, evict_limit(order), &evicted);
-	}
+	if (!error && (evict || slow(order) || (!order->ready_blocks && !order->trees_ready.count)))
+		error = order_evict(order, evict_limit(order), &evicted);
+	if (!error && !order->touched.count)
+		error = order_lend(order);
 	if (!error)
 		error = take_ready(order);
 	if (!error)

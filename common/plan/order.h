@@ -39,6 +39,7 @@ struct piece {
 	uint32_t next_here, next_there; /* in the bucket of at, of to */
 	uint32_t blocked;		/* blocks of the destination that are occupied */
 	uint32_t walk;			/* the last walk along blockers that saw it */
+	uint32_t depth;			/* how many wait before it, found by that walk */
 	uint8_t state, kind;
 	bool unwritten, moving, evicted, partial; /* partial: in the list of partly free ones */
 	bool gone;				  /* PIECE_TREE_NOW: the tree has left */
@@ -63,6 +64,8 @@ struct order {
 	struct fl_blockset *wanted;  /* destinations not reached yet */
 	struct fl_blockset *scratch; /* free and not wanted */
 	fl_pblk scratch_cursor;
+	/* Destinations of ready pieces, lent to mapping trees when there is no scratch. */
+	struct fl_runs lent;
 	FL_ARRAY(struct piece) pieces;
 	FL_ARRAY(struct order_file) files;
 	uint32_t *here, *there; /* bucket heads by at, by to */
@@ -78,7 +81,9 @@ struct order {
 	size_t trees_away;		/* files whose tree is not at its final place */
 	uint32_t walk_start;		/* where the search for cycles goes on */
 	uint64_t batch_blocks;
-	uint32_t walk;		   /* number of the last walk along blockers */
+	uint64_t budget; /* scratch of the batch that is being formed, less what is promised */
+	uint32_t walk;	 /* number of the last walk along blockers */
+	FL_ARRAY(uint32_t) path;   /* of the walk at hand */
 	struct fl_extents mapping; /* of the file being emitted; kept to save allocations */
 };
 
@@ -86,6 +91,8 @@ struct order {
 int order_setup(struct order *order) FL_CHECKED;
 void order_teardown(struct order *order);
 
+/* Makes a tree block known as something that can be in the way. */
+int order_add_tree_place(struct order *order, uint32_t file, fl_pblk block) FL_CHECKED;
 /* Cuts a piece in two; the new one gets the blocks from `keep` on. Both stay indexed. */
 int piece_split(struct order *order, uint32_t piece, uint32_t keep, uint32_t *tail) FL_CHECKED;
 /* Recounts what blocks a waiting piece and queues it when nothing does. */
@@ -98,14 +105,22 @@ uint32_t order_occupant(const struct order *order, fl_pblk block);
 int order_split_partial(struct order *order) FL_CHECKED;
 
 /*
- * Breaks cycles: moves pieces that block others into scratch space, marking their files as
- * touched. *blocks counts what was evicted, 0 when nothing could be.
+ * Breaks cycles, and chains so long that following them would cost many batches: moves pieces
+ * that block others into scratch space, marking their files as touched. *blocks counts what was
+ * evicted, 0 when nothing could be.
  */
 int order_evict(struct order *order, uint64_t limit, uint64_t *blocks) FL_CHECKED;
 
+/* Whether there is scratch for the file's mapping tree in the batch that is being formed. */
+bool order_affordable(const struct order *order, uint32_t file);
 /* Marks a file as part of the batch that is being formed. */
 int order_touch(struct order *order, uint32_t file) FL_CHECKED;
-/* Takes up to len scratch blocks as one run; false when there is none. */
+/*
+ * When no ready piece is affordable, but some are ready: lends destinations of others, which then
+ * wait again, so that one is.
+ */
+int order_lend(struct order *order) FL_CHECKED;
+/* Takes up to len scratch or lent blocks as one run. FL_ENOROOM: there is none. */
 int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run) FL_CHECKED;
 /* Emits the batch from the files touched; *moved is false when nothing could be done. */
 int order_emit(struct order *order, bool *moved) FL_CHECKED;

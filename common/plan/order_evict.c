@@ -7,6 +7,24 @@
 
 /* Free runs looked at for one that holds a whole piece. */
 #define SCRATCH_LOOKS 32
+/* Pieces with more than so many before them are not waited for. */
+#define LONG_CHAIN 64
+
+static int take_lent(struct order *order, uint64_t len, struct fl_run *run)
+{
+	struct fl_run *last;
+
+	if (!order->lent.count)
+		return FL_ENOROOM;
+	last = &order->lent.at[order->lent.count - 1];
+	run->start = last->start;
+	run->len = fl_min(last->len, len);
+	last->start += run->len;
+	last->len -= run->len;
+	if (!last->len)
+		order->lent.count--;
+	return 0;
+}
 
 int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run)
 {
@@ -24,7 +42,7 @@ int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run)
 		pos = fl_run_end(seen);
 	}
 	if (!best.len)
-		return FL_ENOROOM;
+		return take_lent(order, len, run);
 	best.len = fl_min(best.len, len);
 	error = fl_blockset_remove(order->scratch, best.start, best.len);
 	if (!error)
@@ -36,26 +54,128 @@ int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run)
 	return 0;
 }
 
-int order_touch(struct order *order, uint32_t file)
+/* Scratch that the file's tree will need, as far as can be known before its batch is formed. */
+static uint64_t tree_guess(const struct order *order, const struct order_file *file)
 {
-	if (order->files.at[file].touched)
+	uint32_t map_file = order->target->files.at[file->target].file;
+
+	if (!file->waiting && !file->tree_blocked)
+		return 0; /* it goes home */
+	/* An extent tree may grow as pieces move apart. */
+	return file->tree_count +
+	       (order->map->files.at[map_file].mapping == FL_MAPPING_EXTENTS && file->tree_count);
+}
+
+bool order_affordable(const struct order *order, uint32_t index)
+{
+	const struct order_file *file = &order->files.at[index];
+
+	/* At least a block must be left to move to. */
+	return file->touched || !tree_guess(order, file) || tree_guess(order, file) < order->budget;
+}
+
+int order_touch(struct order *order, uint32_t index)
+{
+	struct order_file *file = &order->files.at[index];
+
+	if (file->touched)
 		return 0;
-	order->files.at[file].touched = true;
-	return fl_array_push(&order->touched, file);
+	file->touched = true;
+	order->budget -= fl_min(order->budget, tree_guess(order, file));
+	return fl_array_push(&order->touched, index);
+}
+
+/* Takes the last `take` blocks of a ready piece's destination from it. */
+static int lend_piece(struct order *order, size_t place, uint32_t take)
+{
+	uint32_t index = order->ready.at[place];
+	int error = 0;
+
+	if (take < order->pieces.at[index].len) {
+		uint32_t keep = order->pieces.at[index].len - take;
+
+		error = piece_split(order, index, keep, &index);
+		if (error)
+			return error;
+		order->files.at[order->pieces.at[index].file].waiting++;
+	} else {
+		order->ready.at[place] = order->ready.at[--order->ready.count];
+	}
+	order->pieces.at[index].state = PIECE_WAITING;
+	order->pieces.at[index].blocked = take;
+	order->ready_blocks -= take;
+	order->budget += take;
+	error = fl_blockset_remove(order->free, order->pieces.at[index].to, take);
+	if (error)
+		return error;
+	return fl_array_push(&order->lent, ((struct fl_run){order->pieces.at[index].to, take}));
+}
+
+/* The place in the ready queue of the piece whose file needs the least for its tree. */
+static size_t cheapest_ready(const struct order *order)
+{
+	size_t best = order->ready_head;
+
+	for (size_t i = order->ready_head; i < order->ready.count; i++) {
+		uint32_t file = order->pieces.at[order->ready.at[i]].file;
+		uint32_t best_file = order->pieces.at[order->ready.at[best]].file;
+
+		if (tree_guess(order, &order->files.at[file]) <
+		    tree_guess(order, &order->files.at[best_file]))
+			best = i;
+	}
+	return best;
+}
+
+int order_lend(struct order *order)
+{
+	size_t best, place = order->ready.count;
+	uint64_t need;
+	int error = 0;
+
+	if (order->ready_head == order->ready.count)
+		return 0;
+	best = cheapest_ready(order);
+	need = tree_guess(order, &order->files.at[order->pieces.at[order->ready.at[best]].file]);
+	if (need < order->budget)
+		return 0;
+	need += 1 - order->budget;
+	if (order->ready_blocks < need + order->pieces.at[order->ready.at[best]].len)
+		return 0;
+	while (need && place-- > order->ready_head && !error) {
+		uint32_t take;
+
+		if (place == best || order->pieces.at[order->ready.at[place]].moving)
+			continue;
+		take = (uint32_t)fl_min(need, order->pieces.at[order->ready.at[place]].len);
+		/* What is taken whole is replaced by the last of the queue. */
+		if (best == order->ready.count - 1 &&
+		    take == order->pieces.at[order->ready.at[place]].len)
+			best = place;
+		error = lend_piece(order, place, take);
+		need -= take;
+	}
+	return error;
 }
 
 /* Moves a waiting piece, or as much of it as there is scratch for, out of the way. */
 static int evict_piece(struct order *order, uint32_t index, uint64_t *blocks)
 {
 	uint32_t tail = index;
+	int error = 0;
 
-	while (tail != NONE) {
+	/* A file that is touched without a move would be rewritten for nothing. */
+	if (order->budget)
+		error = order_touch(order, order->pieces.at[index].file);
+	while (tail != NONE && order->budget && !error) {
 		struct fl_run run;
 		struct piece *piece;
-		int error = order_take_scratch(order, order->pieces.at[tail].len, &run);
 
+		error = order_take_scratch(order, fl_min(order->budget, order->pieces.at[tail].len),
+					   &run);
 		if (error)
 			return error == FL_ENOROOM ? 0 : error;
+		order->budget -= run.len;
 		index = tail;
 		tail = NONE;
 		if (run.len < order->pieces.at[index].len) {
@@ -74,33 +194,62 @@ static int evict_piece(struct order *order, uint32_t index, uint64_t *blocks)
 		piece->at = run.start;
 		piece->moving = piece->evicted = true;
 		*blocks += run.len;
-		error = order_touch(order, piece->file);
-		if (error)
-			return error;
 	}
-	return 0;
+	return error;
 }
 
-/* What sits on the first occupied block of a waiting piece's destination. */
+/* What sits on the first occupied block of a waiting piece's destination that is not about to
+ * leave. */
 static uint32_t blocker(const struct order *order, uint32_t index)
 {
 	const struct piece *piece = &order->pieces.at[index];
-	fl_pblk block;
+	fl_pblk at = piece->to, end = piece->to + piece->len;
 
-	if (!fl_blockset_find(order->free, piece->to, piece->to + piece->len, false, &block))
-		return NONE;
-	return order_occupant(order, block);
+	while (fl_blockset_find(order->free, at, end, false, &at)) {
+		uint32_t occupant = order_occupant(order, at);
+		const struct piece *other;
+
+		if (occupant == NONE)
+			return NONE;
+		other = &order->pieces.at[occupant];
+		if (other->state != PIECE_READY)
+			return occupant;
+		at = other->at + other->len;
+	}
+	return NONE;
 }
 
-/* The shortest piece of the cycle that `index` is on. */
+/* The shortest piece of the cycle that `index` is on and whose file can be touched; or NONE. */
 static uint32_t cheapest_of_cycle(const struct order *order, uint32_t index)
 {
-	uint32_t best = index;
+	uint32_t best = NONE, i = index;
 
-	for (uint32_t i = blocker(order, index); i != index && i != NONE; i = blocker(order, i))
-		if (order->pieces.at[i].len < order->pieces.at[best].len)
+	do {
+		const struct piece *piece = &order->pieces.at[i];
+
+		if (order_affordable(order, piece->file) &&
+		    (best == NONE || piece->len < order->pieces.at[best].len))
 			best = i;
+		i = blocker(order, i);
+	} while (i != index && i != NONE);
 	return best;
+}
+
+/* The end of a walk: everything on its path knows now how many wait before it. */
+static int end_walk(struct order *order, uint32_t depth, uint64_t *blocks)
+{
+	int error = 0;
+
+	for (size_t i = order->path.count; i-- > 0 && !error;) {
+		uint32_t index = order->path.at[i];
+		struct piece *piece = &order->pieces.at[index];
+
+		piece->depth = ++depth;
+		if (depth > LONG_CHAIN && piece->kind == PIECE_DATA &&
+		    order_affordable(order, piece->file))
+			error = evict_piece(order, index, blocks);
+	}
+	return error;
 }
 
 /* Follows who waits for whom until the chain ends, or closes: then the cycle is broken. */
@@ -108,23 +257,32 @@ static int walk_from(struct order *order, uint32_t index, uint32_t pass_start, u
 {
 	uint32_t walk = ++order->walk;
 
+	order->path.count = 0;
 	while (index != NONE) {
 		struct piece *piece = &order->pieces.at[index];
 
 		if (piece->kind == PIECE_TREE_NOW) {
+			if (!order_affordable(order, piece->file))
+				return 0;
 			*blocks += order->files.at[piece->file].tree_count;
 			return order_touch(order, piece->file);
 		}
 		if (piece->state != PIECE_WAITING || piece->moving)
-			return 0;
-		if (piece->walk == walk)
-			return evict_piece(order, cheapest_of_cycle(order, index), blocks);
+			break;
+		if (piece->walk == walk) {
+			index = cheapest_of_cycle(order, index);
+			return index == NONE ? 0 : evict_piece(order, index, blocks);
+		}
+		/* An earlier walk of this pass has dealt with what follows. */
 		if (piece->walk > pass_start)
-			return 0; /* an earlier walk of this pass has dealt with what follows */
+			return end_walk(order, piece->depth, blocks);
 		piece->walk = walk;
+		piece->depth = 0;
+		if (fl_array_push(&order->path, index))
+			return FL_ENOMEM;
 		index = blocker(order, index);
 	}
-	return 0;
+	return end_walk(order, 0, blocks);
 }
 
 int order_evict(struct order *order, uint64_t limit, uint64_t *blocks)

@@ -147,6 +147,21 @@ static int add_data(struct order *order, uint32_t index)
 	return 0;
 }
 
+int order_add_tree_place(struct order *order, uint32_t file, fl_pblk block)
+{
+	struct piece piece = {.at = block,
+			      .len = 1,
+			      .file = file,
+			      .kind = PIECE_TREE_NOW,
+			      .state = PIECE_WAITING};
+	uint32_t made;
+	int error = push_piece(order, piece, &made);
+
+	if (!error)
+		index_here(order, made);
+	return error;
+}
+
 static int add_trees(struct order *order, uint32_t index)
 {
 	struct order_file *file = &order->files.at[index];
@@ -154,17 +169,9 @@ static int add_trees(struct order *order, uint32_t index)
 	int error;
 
 	for (size_t i = 0; i < file->tree_count; i++) {
-		struct piece piece = {.at = file->tree[i],
-				      .len = 1,
-				      .file = index,
-				      .kind = PIECE_TREE_NOW,
-				      .state = PIECE_WAITING};
-		uint32_t made;
-
-		error = push_piece(order, piece, &made);
+		error = order_add_tree_place(order, index, file->tree[i]);
 		if (error)
 			return error;
-		index_here(order, made);
 	}
 	for (size_t i = 0; i < item->tree_count; i++) {
 		struct piece piece = {.to = order->target->trees.at[item->first_tree + i],
@@ -303,6 +310,8 @@ void order_teardown(struct order *order)
 	fl_array_free(&order->touched);
 	fl_array_free(&order->freed);
 	fl_array_free(&order->mapping);
+	fl_array_free(&order->lent);
+	fl_array_free(&order->path);
 	free(order->here);
 	free(order->there);
 	fl_blockset_free(order->free);

@@ -6,6 +6,7 @@
 #ifndef FRAGLAB_PLAN_H
 #define FRAGLAB_PLAN_H
 
+#include <fraglab/blockset.h>
 #include <fraglab/map.h>
 
 /*
@@ -117,6 +118,9 @@ struct fl_mapping_view {
 	size_t tree_count;
 };
 struct fl_mapping_view fl_layout_file(const struct fl_layout *layout, uint32_t file);
+
+/* The blocks that are free now; borrowed, changed by the next step. */
+const struct fl_blockset *fl_layout_free_blocks(const struct fl_layout *layout);
 
 /*
  * Applies batch number `batch` of the plan, checking each rule: sources are where the layout

@@ -247,7 +247,8 @@ static int run(const char *image, const char *offset, bool sum)
 	}
 	out = sum ? open_memstream(&listing, &length) : stdout;
 	error = out ? digest(&d, out) : EXT2_ET_NO_MEMORY;
-	if (out && (sum ? fclose(out) : fflush(out)) && !error)
+	/* Errors of writing show at the latest now; a stream in memory has its text then. */
+	if (out && fflush(out) && !error)
 		error = EXT2_ET_SHORT_WRITE;
 	if (error) {
 		fprintf(stderr, "digest: %s: %s.\n", image, error_message(error));
@@ -256,6 +257,8 @@ static int run(const char *image, const char *offset, bool sum)
 		hash128_add(&hash, listing, length);
 		printf("%s\n", hash128_text(hash, text));
 	}
+	if (sum && out)
+		fclose(out);
 	free(listing);
 	release(&d);
 	return error ? 1 : 0;

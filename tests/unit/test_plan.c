@@ -266,11 +266,69 @@ static void tight_disks_end_in_a_valid_plan(void **state)
 		check_one(seed + i, 500 + i * 100, 1 + i / 2, i % 2 ? 16 : 0, false);
 }
 
+/* Long files that all go a little to the left: each copy would overlap itself. */
+static void sliding_costs_two_copies(void **state)
+{
+	static const uint64_t steps[] = {1, 10, 255, 300, 3000};
+	struct fl_geometry geo = {.block_bytes = 4096,
+				  .blocks = 200000,
+				  .blocks_per_group = 32768,
+				  .groups = 7,
+				  .flex_groups = 1,
+				  .cluster_blocks = 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct fl_target target = {0};
+		struct fl_diag diag = {""};
+		struct fl_plan *plan;
+		struct fl_map *map;
+		uint64_t tree;
+
+		assert_int_equal(fl_map_new(&geo, &map), 0);
+		assert_int_equal(fl_array_push(&map->fixed, ((struct fl_run){0, 10})), 0);
+		for (uint32_t f = 0; f < 5; f++) {
+			struct fl_extent extent = {10 + steps[i] + f * 20000ull, 0, 20000, false};
+			struct fl_file file = {.ino = 12 + f,
+					       .mapping = FL_MAPPING_EXTENTS,
+					       .name = FL_NO_NAME,
+					       .path_rank = FL_NO_NAME,
+					       .blocks = 20000,
+					       .first_extent = f,
+					       .extent_count = 1};
+
+			assert_int_equal(fl_array_push(&map->extents, extent), 0);
+			assert_int_equal(fl_array_push(&map->files, file), 0);
+		}
+		assert_int_equal(fl_map_finish(map, &diag), 0);
+		for (uint32_t f = 0; f < 5; f++)
+			assert_int_equal(fl_target_add(&target, map, f,
+						       &(struct fl_run){10 + f * 20000ull, 20000},
+						       1, &tree),
+					 0);
+		assert_int_equal(fl_target_finish(&target, map, &diag), 0);
+		assert_int_equal(fl_plan_order(map, &target, NULL, &plan, &diag), 0);
+		assert_int_equal(fl_plan_validate(map, plan, &diag), 0);
+		assert_int_equal(plan->left_blocks, 0);
+		if (getenv("SHOW"))
+			printf("slide by %llu: moved %llu of %llu, %zu batches, %zu moves\n",
+			       (unsigned long long)steps[i], (unsigned long long)plan->moved_blocks,
+			       (unsigned long long)plan->needed_blocks, plan->batches.count,
+			       plan->moves.count);
+		assert_true(plan->moved_blocks <= 2 * plan->needed_blocks);
+		assert_true(plan->batches.count <= 150);
+		fl_plan_free(plan);
+		fl_target_free(&target);
+		fl_map_free(map);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roomy_disks_reach_their_target),
 		cmocka_unit_test(tight_disks_end_in_a_valid_plan),
+		cmocka_unit_test(sliding_costs_two_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
