@@ -8,7 +8,7 @@ CFLAGS ?= -O2 -g
 
 # What demo and check need beside make, as Debian packages; the only list.
 packages := gcc libc6-dev libext2fs-dev libjansson-dev e2fsprogs
-packages += libcmocka-dev attr mount jq groff-base clang clang-format cppcheck
+packages += libcmocka-dev attr mount fdisk jq groff-base clang clang-format cppcheck
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.

@@ -3,7 +3,7 @@
 title='ext4, 1K: extent tree of depth 2 with thousands of extents'
 verdict=moved
 build() {
-	fs 64M -t ext4 -b 1024 -E quotatype=usrquota
+	fs 64M -t ext4 -b 1024
 	{
 		tree 2
 		put filler 20000000

@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 title='more than 2^32 blocks, a file beyond them'
 verdict=moved
+aging='--months 1'
 build() {
 	(truncate -s 8800G "$image") 2>/dev/null || skip "the host has no files of 8.6 TiB"
 	fs 8800G -t ext4 -b 2048 -N 262144 -G 65536 -m 0 \

@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 title='casefold: a folder that does not tell A from a'
 verdict=moved
+mounts='maybe: kernels with CONFIG_UNICODE can'
 build() {
 	fs 48M -t ext4 -b 1024 -O casefold -E encoding=utf8
 	{

@@ -13,4 +13,6 @@ build() {
 	text 43 1024 >"$tmp/block"
 	printf 'journal_open\njournal_write -b %s %s\njournal_close\n' "$(first_block file)" \
 		"$tmp/block" | batch
+	# The time in the commit block, the fourth of the journal.
+	head -c 12 /dev/zero | poke $(($(show "blocks <8>" | cut -d ' ' -f 4) * 1024 + 48))
 }

@@ -15,6 +15,8 @@ build() {
 		chmod 600 "$source"
 		mkswap -U 6672616c-6162-4000-8000-000000000056 "$source" >/dev/null 2>&1
 		at swap write "$source"
+		# Zeros became holes; no swap file has any.
+		echo "fallocate swap 0 2047"
 		echo "sif immutable flags 0x80010"
 		echo "sif append flags 0x80020"
 		echo "sif journalled flags 0x84000"

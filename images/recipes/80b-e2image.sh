@@ -10,4 +10,8 @@ build() {
 	many small 10 3000 | batch
 	settle
 	e2image "$tmp/raw" "$real" >/dev/null 2>&1
+	# Where, from what and when it was made.
+	image=$real
+	head -c 168 /dev/zero | poke 20
+	head -c 8 /dev/zero | poke 244
 }

@@ -42,10 +42,10 @@ fs() {
 		die "mke2fs: $(cat "$tmp/mke2fs.log")"
 }
 
-# batch [OPTION]...: debugfs commands from stdin; anything debugfs has to complain of is fatal.
+# batch: debugfs commands from stdin; anything debugfs has to complain of is fatal.
 batch() {
 	local status=0
-	debugfs -w "$@" -f - "$image" >"$tmp/debugfs.log" 2>"$tmp/debugfs.err" || status=$?
+	debugfs -w -f - "$image" >"$tmp/debugfs.log" 2>"$tmp/debugfs.err" || status=$?
 	if grep -v '^debugfs [0-9]' "$tmp/debugfs.err" >&2 || [ $status -ne 0 ]; then
 		die "debugfs ends with $status: $(tail -n 3 "$tmp/debugfs.log")"
 	fi
@@ -58,7 +58,7 @@ settle() {
 	[ "$status" -le 1 ] || die "e2fsck ends with $status: $(tail -n 5 "$tmp/e2fsck.log")"
 }
 
-# field COMMAND...: what debugfs prints for a command.
+# show COMMAND...: what debugfs prints for a command.
 show() {
 	debugfs -R "$*" "$image" 2>/dev/null
 }

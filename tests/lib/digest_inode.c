@@ -194,6 +194,9 @@ static errcode_t print_xattrs(ext2_filsys fs, ext2_ino_t ino, FILE *out)
 	unsigned int flags = XATTR_HANDLE_FLAG_RAW;
 	errcode_t error = ext2fs_xattrs_open(fs, ino, &handle);
 
+	/* Revision 0 and the oldest filesystems: the library does not look. */
+	if (error == EXT2_ET_MISSING_EA_FEATURE)
+		return 0;
 	if (error)
 		return error;
 	error = ext2fs_xattrs_flags(handle, &flags, NULL);
