@@ -34,10 +34,17 @@ int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode)
 	return fl_device_recorder(run->file, watch, run, &run->device);
 }
 
+void fl_run_drop_map(struct run *run)
+{
+	if (run->units != run->map)
+		fl_map_free(run->units);
+	fl_map_free(run->map);
+	run->map = run->units = NULL;
+}
+
 void fl_run_close(struct run *run)
 {
-	fl_map_free(run->map);
-	run->map = NULL;
+	fl_run_drop_map(run);
 	fl_fs_close(run->fs);
 	run->fs = NULL;
 	fl_device_close(run->device);
@@ -74,7 +81,14 @@ int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 	fl_progress_phase(&run->progress, "scanning", "inodes", 0);
 	error = fl_scan(run->fs, fl_progress_update, &run->progress, &run->map, &run->diag);
 	fl_progress_clear(&run->progress);
-	return error;
+	if (error)
+		return error;
+	if (run->options->move_immutable)
+		fl_map_unpin(run->map, FL_PIN_IMMUTABLE);
+	if (run->map->geo.cluster_blocks > 1)
+		return fl_map_units(run->map, &run->units, &run->diag);
+	run->units = run->map;
+	return 0;
 }
 
 int fl_run_measure(struct run *run, const struct fl_map *map, struct fl_metrics *metrics)

@@ -40,7 +40,7 @@ static const char *find_placeholder(const char *reason)
 }
 
 /* Copies reason, with the image's path for its placeholder, so that advice can be pasted. */
-static void name_image(const char *reason, const char *image, char *text, size_t bytes)
+void fl_message_name_image(const char *reason, const char *image, char *text, size_t bytes)
 {
 	const char *found;
 	size_t used = 0;
@@ -114,7 +114,7 @@ int fl_message_failure(const char *program, const char *image, const char *actio
 	char reason[MESSAGE_BYTES];
 
 	if (diag && diag->text[0])
-		name_image(diag->text, image, reason, sizeof(reason));
+		fl_message_name_image(diag->text, image, reason, sizeof(reason));
 	else
 		(void)snprintf(reason, sizeof(reason), "%s: %s", action, fl_error_text(error));
 	switch (state) {

@@ -17,6 +17,9 @@ enum fl_image_state {
 	FL_IMAGE_DONE,	    /* all is moved, and it is marked clean again */
 };
 
+/* A diag text or a verdict's sentence, with the image's path where it says IMAGE. */
+void fl_message_name_image(const char *reason, const char *image, char *text, size_t bytes);
+
 /*
  * "PROGRAM: IMAGE: TEXT.\n" on stderr, one line whatever the names contain; image NULL leaves
  * it out. Keeps errno. A stderr that cannot be written to is not an error.

@@ -21,6 +21,7 @@ enum shared_id {
 	OPT_JSON,
 	OPT_LATER, /* on the fixed command line, but not offered yet */
 	OPT_MAX_IO,
+	OPT_MOVE_IMMUTABLE,
 	OPT_OUTPUT,
 	OPT_PROGRESS,
 	OPT_QUIET,
@@ -45,6 +46,7 @@ static const struct shared_option shared_options[] = {
 	{"help", 'h', no_argument, OPT_HELP},
 	{"json", 0, optional_argument, OPT_JSON},
 	{"max-io", 0, required_argument, OPT_MAX_IO},
+	{"move-immutable", 0, no_argument, OPT_MOVE_IMMUTABLE},
 	{"offset", 0, required_argument, OPT_LATER},
 	{"output", 'o', required_argument, OPT_OUTPUT},
 	{"partition", 'P', required_argument, OPT_LATER},
@@ -262,6 +264,9 @@ static int take_shared(const struct shared_option *option, const char *value,
 	case OPT_VERBOSE:
 		options->verbose = true;
 		options->quiet = false;
+		break;
+	case OPT_MOVE_IMMUTABLE:
+		options->move_immutable = true;
 		break;
 	case OPT_VERIFY:
 		options->verify = true;

@@ -5,6 +5,8 @@
 #ifndef FRAGLAB_CLI_RUN_H
 #define FRAGLAB_CLI_RUN_H
 
+#include <time.h>
+
 #include "common/cli/messages.h"
 #include "common/cli/progress.h"
 
@@ -21,6 +23,7 @@ struct run {
 	struct fl_device *device; /* file, seen through the wish to stop */
 	struct fl_fs *fs;
 	struct fl_map *map;
+	struct fl_map *units; /* what planners and mover use: map itself, or its clusters */
 	struct fl_target target;
 	struct fl_plan *plan;
 	char *part; /* --output: the copy, until it gets its name */
@@ -29,6 +32,8 @@ struct run {
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
 	bool moved;    /* the whole plan has run */
 	bool stopped;  /* the mover ended early because someone asked it to */
+	struct timespec move_began; /* CLOCK_MONOTONIC */
+	bool out_of_time;	    /* the budget of seconds ended the moving */
 };
 
 /* --- image.c: from a path to a map and its metrics --- */
@@ -37,6 +42,8 @@ struct run {
 int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode) FL_CHECKED;
 /* Releases in reverse order whatever is open; the map too. */
 void fl_run_close(struct run *run);
+/* Frees map and units. */
+void fl_run_drop_map(struct run *run);
 /* Filesystem to map. */
 int fl_run_scan(struct run *run, enum fl_fs_mode mode) FL_CHECKED;
 int fl_run_measure(struct run *run, const struct fl_map *map,

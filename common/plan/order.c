@@ -160,7 +160,7 @@ static int put_back(struct order *order, struct order_file *file)
 static void forget_tree_places(struct order *order, uint32_t index, struct order_file *file)
 {
 	for (size_t i = 0; i < file->tree_count; i++) {
-		uint32_t p = order->here[file->tree[i] / BUCKET_BLOCKS];
+		uint32_t p = order->here[order_bucket(order, file->tree[i])];
 
 		for (; p != NONE; p = order->pieces.at[p].next_here) {
 			struct piece *piece = &order->pieces.at[p];
@@ -243,14 +243,17 @@ static int emit_file(struct order *order, uint32_t index, uint64_t *blocks, bool
 	enum fl_mapping mapping = order->map->files.at[map_file].mapping;
 	struct fl_switch item = {.file = map_file};
 	fl_pblk *tree = NULL;
-	uint64_t need;
+	uint64_t need = 0;
 	int error;
 
 	file->touched = false;
 	error = collect_mapping(order, file, mapping);
 	if (error)
 		return error;
-	need = fl_tree_blocks(&order->map->geo, mapping, order->mapping.at, order->mapping.count);
+	error = fl_map_tree_blocks(order->map, map_file, order->mapping.at, order->mapping.count,
+				   &need);
+	if (error)
+		return error;
 	tree = fl_alloc((size_t)need, sizeof(*tree));
 	if (!tree)
 		return FL_ENOMEM;

@@ -252,6 +252,16 @@ static json_t *prediction_json(const struct fl_report *report)
 	return finish(object, failed);
 }
 
+static json_t *missing_json(const struct fl_report *report)
+{
+	json_t *list = json_array();
+	bool failed = false;
+
+	for (size_t i = 0; i < report->missing_count; i++)
+		failed |= add(list, path_string(report->missing[i]));
+	return finish(list, failed);
+}
+
 static bool put_left(json_t *root, const struct fl_report *report)
 {
 	json_t *left = json_array();
@@ -265,6 +275,7 @@ static bool put_left(json_t *root, const struct fl_report *report)
 		failed |= put(row, "reason", json_string(fl_report_reason(report->left[i].reason)));
 		failed |= add(left, row);
 	}
+	failed |= put(root, "missing", missing_json(report));
 	failed |= put(root, "left", left);
 	failed |= put(root, "left_total", whole(report->left_total));
 	return failed;

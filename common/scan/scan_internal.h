@@ -96,6 +96,12 @@ int fl_scan_indirect_mapped(struct scan *scan, struct subject *subject);
 /* inodes.c: fills files, extents, trees, directories, xattr_uses. */
 int fl_scan_inodes(struct scan *scan);
 
+/*
+ * ea_values.c: blocks that i_blocks counts for attribute values that are inodes of their own.
+ * I/O with the feature ea_inode: the xattr block.
+ */
+int fl_scan_ea_values(struct scan *scan, const struct subject *subject, uint64_t *blocks);
+
 /* xattrs.c: reads each xattr block once and adds it to the files. After the pins. */
 int fl_scan_xattrs(struct scan *scan);
 

@@ -23,13 +23,19 @@ enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER 
 
 /* Options that frag and defrag share. */
 struct fl_options {
-	bool dry_run, analyze, quiet, verbose, verify;
+	bool dry_run, analyze, quiet, verbose, verify, move_immutable;
 	bool json; /* with json_path NULL: stdout, instead of the text report */
 	const char *json_path, *csv_path, *output_path;
 	enum fl_progress_when progress;
 	struct fl_analyze_options analysis;
 	char **images; /* borrowed from argv */
 	size_t image_count;
+};
+
+/* Limits of a run, kept by ending after a batch. */
+struct fl_budget {
+	uint64_t bytes;	  /* of data moved; 0: no limit */
+	uint64_t seconds; /* of moving; 0: no limit */
 };
 
 /*
@@ -62,6 +68,8 @@ struct fl_program {
 	 * program promises nothing about fragments, and no file counts as left over.
 	 */
 	bool (*leaves)(void *settings, const struct fl_map *map, uint32_t file);
+	/* What a run may cost; NULL: whatever it takes. A run that ends for it has status 1. */
+	const struct fl_budget *budget;
 	void *settings;
 };
 
@@ -77,6 +85,7 @@ struct fl_program {
 	"  -n, --dry-run        plan and predict; IMAGE is opened read-only\n"                     \
 	"      --analyze        change nothing; takes IMAGE..., one column each\n"                 \
 	"  -o, --output FILE    leave IMAGE as it is; work on a copy in FILE\n"                    \
+	"      --move-immutable move files with the immutable flag (chattr +i) too\n"              \
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
@@ -85,7 +94,7 @@ struct fl_program {
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
 	"      --progress WHEN  auto, always or never (default auto)\n"                            \
 	"  -q, --quiet          no text report, no progress; errors only\n"                        \
-	"  -v, --verbose        say more: phases, what the plan costs\n"                           \
+	"  -v, --verbose        say more: features, phases, what the plan costs\n"                 \
 	"  -V, --version        print the version\n"                                               \
 	"  -h, --help           print this help\n"                                                 \
 	"\n"                                                                                       \

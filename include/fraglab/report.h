@@ -24,7 +24,13 @@ struct fl_report_image {
 };
 
 /* A file that is still fragmented beyond need, and why. */
-enum fl_left_reason { FL_LEFT_PINNED, FL_LEFT_NO_ROOM, FL_LEFT_MODE, FL_LEFT_STOPPED };
+enum fl_left_reason {
+	FL_LEFT_PINNED,
+	FL_LEFT_NO_ROOM,
+	FL_LEFT_MODE,
+	FL_LEFT_STOPPED,
+	FL_LEFT_BUDGET
+};
 
 struct fl_left {
 	char *path; /* escaped */
@@ -49,6 +55,8 @@ struct fl_report {
 	struct fl_left *left; /* worst first, at most FL_LEFT_SHOWN */
 	size_t left_count;
 	uint64_t left_total; /* files, shown or not */
+	char **missing; /* names of --order list that are not there, as given */
+	size_t missing_count;
 	char *profile;	     /* frag: profile name; defrag: mode name; NULL for --analyze */
 	uint32_t months;     /* frag */
 };

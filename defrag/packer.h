@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to defrag: the state of planning, and the steps that the policies share.
+ */
+#ifndef DEFRAG_PACKER_H
+#define DEFRAG_PACKER_H
+
+#include "defrag/room.h"
+#include "defrag/units.h"
+
+#include <fraglab/blockset.h>
+
+struct packer {
+	const struct fl_map *map;
+	const struct defrag_settings *settings;
+	struct units units;
+	struct fl_runs left; /* runs that stay free */
+};
+
+/*
+ * gaps.c: what kept units leave of the room, packed part first, in its order; *preferred is the
+ * number of gaps in the packed part.
+ */
+int packer_gaps(const struct packer *packer, const struct room *room, struct fl_runs *gaps,
+		size_t *preferred) FL_CHECKED;
+
+/* build.c: the target that the units' places make; trees of cut files come from packer->left. */
+int packer_target(struct packer *packer, struct fl_target *target) FL_CHECKED;
+
+/* files.c: files mode; whole files, or what units there are. */
+int packer_files_only(struct packer *packer, struct fl_target *target) FL_CHECKED;
+/* files.c: the same within a budget: the shortest fragments are joined. Collects units anew. */
+int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target) FL_CHECKED;
+
+#endif

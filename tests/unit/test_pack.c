@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of defrag's policies on synthetic aged disks: what each mode promises of the map that
+ * its plan leads to, and that a second run finds nothing to do.
+ */
+#include "defrag/pack.h"
+#include "frag/target.h"
+#include "history_lab.h"
+
+#include <fraglab/analyze.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+/* Orders a target and gives the map it leads to. */
+static struct fl_map *follow(const struct fl_map *map, struct fl_target *target, uint64_t *moved,
+			     uint64_t *left)
+{
+	struct fl_diag diag = {""};
+	struct fl_map *after;
+	struct fl_plan *plan;
+
+	if (fl_target_finish(target, map, &diag) ||
+	    fl_plan_order(map, target, NULL, &plan, &diag) ||
+	    fl_plan_predict(map, plan, &after, &diag))
+		fail_msg("%s", diag.text);
+	*moved = plan->moved_blocks;
+	*left = plan->left_blocks;
+	fl_plan_free(plan);
+	fl_target_free(target);
+	return after;
+}
+
+static struct fl_map *aged_map(const struct lab_disk *disk)
+{
+	struct frag_settings settings = {.months = 3, .seed = disk->seed};
+	struct fl_target target = {0};
+	struct fl_diag diag = {""};
+	struct fl_map *fresh = NULL, *aged;
+	uint64_t moved, left;
+
+	assert_int_equal(lab_map(disk, &fresh), 0);
+	if (frag_target(&settings, fresh, &target, &diag))
+		fail_msg("%s", diag.text);
+	aged = follow(fresh, &target, &moved, &left);
+	fl_map_free(fresh);
+	return aged;
+}
+
+static struct fl_map *packed_map(const struct fl_map *map, enum defrag_mode mode,
+				 uint32_t threshold, uint64_t *moved, uint64_t *left)
+{
+	struct defrag_settings settings = {.mode = mode, .threshold = threshold};
+	struct fl_target target = {0};
+	struct fl_diag diag = {""};
+
+	if (defrag_target(&settings, map, &target, &diag))
+		fail_msg("%s", diag.text);
+	return follow(map, &target, moved, left);
+}
+
+/* The files of the lab have no names, and so are not counted: counts all movable ones. */
+static struct fl_metrics measure(const struct fl_map *map)
+{
+	struct fl_analyze_options options = {.workload_count = 0};
+	struct fl_metrics metrics;
+	assert_int_equal(fl_analyze(map, &options, &metrics), 0);
+	for (size_t f = 0; f < map->files.count; f++) {
+		const struct fl_file *file = &map->files.at[f];
+
+		if (!fl_file_movable(file))
+			continue;
+		metrics.files.count++;
+		metrics.files.fragments +=
+			fl_fragments(map->extents.at + file->first_extent, file->extent_count);
+	}
+	return metrics;
+}
+
+static void check_full(const struct lab_disk *disk)
+{
+	struct fl_map *aged = aged_map(disk), *packed, *again;
+	struct fl_metrics before = measure(aged), after;
+	uint64_t moved, left;
+
+	packed = packed_map(aged, DEFRAG_FULL, 0, &moved, &left);
+	after = measure(packed);
+	if (getenv("SHOW"))
+		printf("%u %% full: fragments %llu -> %llu of %llu files, free extents %llu -> "
+		       "%llu, largest %llu of %llu, moved %llu, left %llu\n",
+		       disk->percent_full, (unsigned long long)before.files.fragments,
+		       (unsigned long long)after.files.fragments,
+		       (unsigned long long)after.files.count,
+		       (unsigned long long)before.free.extents,
+		       (unsigned long long)after.free.extents,
+		       (unsigned long long)after.free.largest_bytes,
+		       (unsigned long long)after.free.largest_possible_bytes,
+		       (unsigned long long)moved, (unsigned long long)left);
+	assert_int_equal(left, 0);
+	assert_int_equal(after.files.fragments, after.files.count);
+	assert_true(after.free.largest_bytes * 100 >= after.free.largest_possible_bytes * 95);
+	assert_true(after.free.extents * 10 <= before.free.extents || after.free.extents <= 8);
+	again = packed_map(packed, DEFRAG_FULL, 0, &moved, &left);
+	assert_int_equal(moved, 0);
+	fl_map_free(again);
+	fl_map_free(packed);
+	fl_map_free(aged);
+}
+
+static void full_makes_files_whole_and_free_space_one(void **state)
+{
+	(void)state;
+	for (uint32_t percent = 20; percent <= 90; percent += 10) {
+		struct lab_disk disk = {.blocks = 65536,
+					.block_bytes = 4096,
+					.per_group = 32768,
+					.percent_full = percent,
+					.seed = percent,
+					.most_blocks = 4000};
+
+		check_full(&disk);
+		disk.indirect = true;
+		disk.block_bytes = 1024;
+		disk.per_group = 8192;
+		disk.most_blocks = 1000;
+		check_full(&disk);
+	}
+}
+
+static void files_mode_moves_only_files_in_pieces(void **state)
+{
+	struct lab_disk disk = {.blocks = 65536,
+				.block_bytes = 4096,
+				.per_group = 32768,
+				.percent_full = 60,
+				.seed = 3,
+				.most_blocks = 1000};
+	struct fl_map *aged = aged_map(&disk), *packed;
+	struct fl_metrics before = measure(aged), after;
+	uint64_t moved, left;
+
+	(void)state;
+	packed = packed_map(aged, DEFRAG_FILES, 0, &moved, &left);
+	after = measure(packed);
+	assert_int_equal(left, 0);
+	assert_true(after.files.fragments < before.files.fragments);
+	for (size_t f = 0; f < aged->files.count; f++) {
+		const struct fl_file *old = &aged->files.at[f], *new = &packed->files.at[f];
+		uint64_t fragments =
+			fl_fragments(aged->extents.at + old->first_extent, old->extent_count);
+		uint64_t now =
+			fl_fragments(packed->extents.at + new->first_extent, new->extent_count);
+
+		assert_true(now <= fragments);
+		if (fragments == 1)
+			assert_int_equal(aged->extents.at[old->first_extent].pblk,
+					 packed->extents.at[new->first_extent].pblk);
+	}
+	fl_map_free(packed);
+	fl_map_free(aged);
+}
+
+static void free_mode_consolidates_without_more_fragments(void **state)
+{
+	struct lab_disk disk = {.blocks = 65536,
+				.block_bytes = 4096,
+				.per_group = 32768,
+				.percent_full = 60,
+				.seed = 4,
+				.most_blocks = 1000};
+	struct fl_map *aged = aged_map(&disk), *packed, *again;
+	struct fl_metrics before = measure(aged), after;
+	uint64_t moved, left;
+
+	(void)state;
+	packed = packed_map(aged, DEFRAG_FREE, 0, &moved, &left);
+	after = measure(packed);
+	assert_int_equal(left, 0);
+	assert_true(after.files.fragments <= before.files.fragments);
+	assert_true(after.free.largest_bytes * 100 >= after.free.largest_possible_bytes * 95);
+	assert_true(after.free.extents * 10 <= before.free.extents);
+	again = packed_map(packed, DEFRAG_FREE, 0, &moved, &left);
+	assert_int_equal(moved, 0);
+	fl_map_free(again);
+	fl_map_free(packed);
+	fl_map_free(aged);
+}
+
+static void threshold_leaves_mildly_broken_files(void **state)
+{
+	struct lab_disk disk = {.blocks = 32768,
+				.block_bytes = 4096,
+				.per_group = 32768,
+				.percent_full = 50,
+				.seed = 5,
+				.most_blocks = 1000};
+	struct fl_map *aged = aged_map(&disk), *packed;
+	uint64_t moved, left;
+
+	(void)state;
+	packed = packed_map(aged, DEFRAG_FILES, 3, &moved, &left);
+	for (size_t f = 0; f < aged->files.count; f++) {
+		const struct fl_file *old = &aged->files.at[f], *new = &packed->files.at[f];
+		uint64_t fragments =
+			fl_fragments(aged->extents.at + old->first_extent, old->extent_count);
+
+		if (fragments > 1 && fragments <= 3)
+			assert_int_equal(aged->extents.at[old->first_extent].pblk,
+					 packed->extents.at[new->first_extent].pblk);
+	}
+	fl_map_free(packed);
+	fl_map_free(aged);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_makes_files_whole_and_free_space_one),
+		cmocka_unit_test(files_mode_moves_only_files_in_pieces),
+		cmocka_unit_test(free_mode_consolidates_without_more_fragments),
+		cmocka_unit_test(threshold_leaves_mildly_broken_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
