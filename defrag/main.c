@@ -41,9 +41,7 @@ static const char usage[] =
 	"      --max-move BYTES move at most so much, what gains most for a byte first\n"
 	"      --max-time SEC   end after the batch in which so many seconds are over\n"
 	"      --threshold N    leave files with at most N fragments alone (default 1)\n"
-	"\n" FL_CLI_USAGE "\n"
-	"Not in this version (status 16): -P, --partition,\n"
-	"--offset, --undo.\n";
+	"\n" FL_CLI_USAGE;
 
 static int take_mode(struct choices *choices, const char *value, struct fl_diag *diag)
 {

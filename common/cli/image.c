@@ -47,10 +47,21 @@ void fl_run_close(struct run *run)
 	fl_run_drop_map(run);
 	fl_fs_close(run->fs);
 	run->fs = NULL;
+	fl_device_close(run->undo);
+	run->undo = NULL;
+	fl_device_close(run->window);
+	run->window = NULL;
 	fl_device_close(run->device);
 	run->device = NULL;
 	fl_device_close(run->file);
 	run->file = NULL;
+}
+
+struct fl_device *fl_run_disk(const struct run *run)
+{
+	if (run->undo)
+		return run->undo;
+	return run->window ? run->window : run->device;
 }
 
 /* Requests are whole blocks; only now is the size of a block known. */
@@ -66,12 +77,37 @@ static int check_max_io(struct run *run)
 	return 0;
 }
 
+int fl_run_tell_verdicts(struct run *run)
+{
+	static const char *const treatments[] = {
+		[FL_TREATMENT_MOVE] = "moved",
+		[FL_TREATMENT_ANALYSE] = "only analysed",
+		[FL_TREATMENT_REFUSE] = "refused",
+	};
+	char *e2fs_name = fl_run_e2fs_name(run, run->image);
+	struct fl_verdicts verdicts = {0};
+	int error = fl_fs_verdicts(fl_run_disk(run), &verdicts, &run->diag);
+
+	for (size_t i = 0; i < verdicts.count && !error; i++) {
+		const struct fl_verdict *verdict = &verdicts.at[i];
+		char text[512];
+
+		fl_message_name_image(verdict->sentence, e2fs_name ? e2fs_name : run->image, text,
+				      sizeof(text));
+		fl_message(run->program->name, run->image, "%s: %s: %s", verdict->name,
+			   treatments[verdict->treatment], text);
+	}
+	fl_array_free(&verdicts);
+	free(e2fs_name);
+	return error;
+}
+
 int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 {
 	int error;
 
 	run->action = "opening the filesystem";
-	error = fl_fs_open(run->device, mode, &run->fs, &run->diag);
+	error = fl_fs_open(fl_run_disk(run), mode, &run->fs, &run->diag);
 	if (error)
 		return error;
 	error = check_max_io(run);
@@ -131,6 +167,10 @@ int fl_run_describe(struct run *run)
 	image->path = strdup(run->image);
 	if (!image->path)
 		return FL_ENOMEM;
+	image->partition = run->place.partition;
+	image->placed = run->place.chosen;
+	image->offset_bytes = run->place.offset_bytes;
+	image->size_bytes = run->place.size_bytes;
 	image->filesystem.block_bytes = geo->block_bytes;
 	image->filesystem.blocks = geo->blocks;
 	image->filesystem.free_blocks = run->map->free_blocks;

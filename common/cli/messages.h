@@ -31,9 +31,11 @@ int fl_message_status(int error, enum fl_image_state state);
 
 /*
  * Reports a failure: the diag's text, or "ACTION: the error's phrase" when it has none, then
- * what state the image is in and what to run next. Returns the exit status.
+ * what state the image is in and what to run next. e2fs_name is what the e2fsprogs must be
+ * given to find the filesystem; NULL: the image. Returns the exit status.
  */
-int fl_message_failure(const char *program, const char *image, const char *action, int error,
-		       const struct fl_diag *diag, enum fl_image_state state);
+int fl_message_failure(const char *program, const char *image, const char *e2fs_name,
+		       const char *action, int error, const struct fl_diag *diag,
+		       enum fl_image_state state);
 
 #endif

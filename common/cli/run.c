@@ -21,40 +21,18 @@
 
 /* --- the phases before anything is written --- */
 
-/* --verbose: what is made of each feature, also of an image that is about to be refused. */
-static int tell_verdicts(struct run *run)
-{
-	static const char *const treatments[] = {
-		[FL_TREATMENT_MOVE] = "moved",
-		[FL_TREATMENT_ANALYSE] = "only analysed",
-		[FL_TREATMENT_REFUSE] = "refused",
-	};
-	struct fl_verdicts verdicts = {0};
-	int error = fl_fs_verdicts(run->device, &verdicts, &run->diag);
-
-	for (size_t i = 0; i < verdicts.count && !error; i++) {
-		const struct fl_verdict *verdict = &verdicts.at[i];
-		char text[512];
-
-		fl_message_name_image(verdict->sentence, run->image, text, sizeof(text));
-		fl_message(run->program->name, run->image, "%s: %s: %s", verdict->name,
-			   treatments[verdict->treatment], text);
-	}
-	fl_array_free(&verdicts);
-	return error;
-}
-
 /* Opens the image, scans it and takes the "before" figures. */
 static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mode fs_mode)
 {
 	int error;
 
 	error = fl_run_open(run, run->image, device_mode);
+	if (!error)
+		error = fl_run_locate(run);
 	if (!error && run->options->verbose)
-		error = tell_verdicts(run);
-	if (error)
-		return error;
-	error = fl_run_scan(run, fs_mode);
+		error = fl_run_tell_verdicts(run);
+	if (!error)
+		error = fl_run_scan(run, fs_mode);
 	if (error)
 		return error;
 	if (run->options->verbose)
@@ -158,7 +136,10 @@ static int move_to_copy(struct run *run)
 	if (error)
 		return error;
 	run->action = "opening the copy";
-	return fl_fs_open(run->device, FL_FS_CHANGE, &run->fs, &run->diag);
+	error = fl_run_open_place(run);
+	if (error)
+		return error;
+	return fl_fs_open(fl_run_disk(run), FL_FS_CHANGE, &run->fs, &run->diag);
 }
 
 static double seconds_between(const struct timespec *from, const struct timespec *to)
@@ -299,8 +280,11 @@ static int change_image(struct run *run, bool *partly)
 	if (fl_signals_stop_asked())
 		return FL_ECANCELLED;
 	no_room = run->plan->left_blocks > 0;
-	if (copies)
+	error = fl_run_warn_trailer(run);
+	if (!error && copies)
 		error = move_to_copy(run);
+	else if (!error && run->options->undo_path && !dry_run)
+		error = fl_run_keep_undo(run);
 	if (!error && !dry_run)
 		error = move(run);
 	if (!error && !dry_run)
@@ -327,6 +311,23 @@ static enum fl_image_state state_of(const struct run *run)
 	return run->moved ? FL_IMAGE_DONE : FL_IMAGE_CLEAN;
 }
 
+/* written: the image, or the copy that --output made. */
+static int fail(struct run *run, int error, const char *written)
+{
+	const char *name = run->program->name;
+	char *e2fs_name = written ? fl_run_e2fs_name(run, written) : NULL;
+	int status;
+
+	status = fl_message_failure(name, written, e2fs_name, run->action, error, &run->diag,
+				    state_of(run));
+	free(e2fs_name);
+	fl_run_list_partitions(run);
+	if (run->has_undo && run->report.moves.wrote)
+		fl_message(name, written, "e2undo %s %s brings back the image of before",
+			   run->options->undo_path, written);
+	return status;
+}
+
 static int conclude(struct run *run, int error, bool partly)
 {
 	const char *name = run->program->name;
@@ -343,8 +344,7 @@ static int conclude(struct run *run, int error, bool partly)
 		return FL_EXIT_USAGE;
 	}
 	if (error)
-		return fl_message_failure(name, written, run->action, error, &run->diag,
-					  state_of(run));
+		return fail(run, error, written);
 	if (run->stopped)
 		fl_message(name, written,
 			   "cancelled: batches done and in place: %" PRIu64
@@ -374,6 +374,9 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = conclude(&run, error, partly);
+	/* Of no use to anybody, and it would stand in the way of the next try. */
+	if (run.has_undo && error && !run.report.moves.wrote)
+		(void)unlink(options->undo_path);
 
 	fl_plan_free(run.plan);
 	fl_target_free(&run.target);
@@ -382,6 +385,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);
+	fl_partitions_free(&run.partitions);
 	return status;
 }
 
@@ -393,7 +397,7 @@ static int print(const struct fl_program *program, const char *text)
 
 	if (!error)
 		return FL_EXIT_DONE;
-	return fl_message_failure(program->name, NULL, "printing", error, &diag,
+	return fl_message_failure(program->name, NULL, NULL, "printing", error, &diag,
 				  FL_IMAGE_UNTOUCHED);
 }
 
@@ -404,7 +408,7 @@ static int answer(const struct fl_program *program)
 	int status;
 
 	if (error)
-		status = fl_message_failure(program->name, NULL, "answering", error, NULL,
+		status = fl_message_failure(program->name, NULL, NULL, "answering", error, NULL,
 					    FL_IMAGE_UNTOUCHED);
 	else
 		status = print(program, text);
@@ -428,8 +432,8 @@ int fl_cli_main(const struct fl_program *program, int argc, char **argv)
 		return FL_EXIT_USAGE;
 	}
 	if (error)
-		return fl_message_failure(program->name, NULL, "reading the command line", error,
-					  &diag, FL_IMAGE_UNTOUCHED);
+		return fl_message_failure(program->name, NULL, NULL, "reading the command line",
+					  error, &diag, FL_IMAGE_UNTOUCHED);
 	switch (request) {
 	case FL_REQUEST_HELP:
 		return print(program, program->usage);

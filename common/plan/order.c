@@ -8,6 +8,11 @@
 #include <stdlib.h>
 
 #define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
+/*
+ * Every batch that has a part of a file writes the whole of its mapping anew. So that this
+ * does not grow with the square of a file's extents, a batch holds at least this share of them.
+ */
+#define BATCH_SHARE 8
 /* Pieces are split, and cycles broken, when less than this share of what waits is ready. */
 #define SPLIT_SHARE 16
 #define EVICT_SHARE 64
@@ -359,6 +364,19 @@ static int run(struct order *order, struct fl_diag *diag)
 	return error;
 }
 
+static uint64_t default_batch(const struct fl_map *map, const struct fl_target *target)
+{
+	uint64_t blocks = DEFAULT_BATCH_BYTES / map->geo.block_bytes;
+
+	for (size_t i = 0; i < target->files.count; i++) {
+		const struct fl_target_file *item = &target->files.at[i];
+		size_t before = map->files.at[item->file].extent_count;
+
+		blocks = fl_max(blocks, fl_max(before, item->extent_count) / BATCH_SHARE);
+	}
+	return blocks;
+}
+
 int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 		  const struct fl_order_options *options, struct fl_plan **plan,
 		  struct fl_diag *diag)
@@ -368,7 +386,7 @@ int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 
 	order.batch_blocks = options ? options->batch_blocks : 0;
 	if (!order.batch_blocks)
-		order.batch_blocks = DEFAULT_BATCH_BYTES / map->geo.block_bytes;
+		order.batch_blocks = default_batch(map, target);
 	order.plan = calloc(1, sizeof(*order.plan));
 	if (!order.plan)
 		return FL_ENOMEM;

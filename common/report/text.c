@@ -36,6 +36,17 @@ static void print_filesystem(FILE *out, const struct fl_report_filesystem *fs)
 		fs->blocks ? (double)fs->used_blocks * 100.0 / (double)fs->blocks : 0.0);
 }
 
+/* Nothing for a filesystem that takes the whole image. */
+static void print_place(FILE *out, const struct fl_report_image *image, const char *indent)
+{
+	if (!image->placed)
+		return;
+	fputs(indent, out);
+	if (image->partition)
+		fprintf(out, "partition %u, ", image->partition);
+	fprintf(out, "from byte %" PRIu64 "\n", image->offset_bytes);
+}
+
 static int print_heading(FILE *out, const struct fl_report *report)
 {
 	int used = fprintf(out, "%s %s: ", report->tool, report->version);
@@ -52,6 +63,7 @@ static int print_heading(FILE *out, const struct fl_report *report)
 			fputs("     ", out);
 			print_filesystem(out, &report->images[i].filesystem);
 			fputc('\n', out);
+			print_place(out, &report->images[i], "     ");
 		}
 		return 0;
 	}
@@ -60,6 +72,7 @@ static int print_heading(FILE *out, const struct fl_report *report)
 		return error;
 	print_filesystem(out, &report->images[0].filesystem);
 	fputc('\n', out);
+	print_place(out, &report->images[0], "");
 	if (report->profile && !strcmp(report->tool, "frag"))
 		fprintf(out, "profile %.20s, %" PRIu32 " months, seed %" PRIu64 "\n",
 			report->profile, report->months, report->seed);

@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 title='fs-verity: a hash tree past the end of the file'
 verdict=moved
+mounts='maybe: kernels with CONFIG_FS_VERITY can'
 build() {
 	fs 64M -t ext4 -b 4096 -O verity
 	{

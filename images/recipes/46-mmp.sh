@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
 title='multiple mount protection, not in use: its block belongs to no inode'
-verdict=moved
+verdict=analysed
+says='multiple mount protection'
 build() {
-	fs 48M -t ext4 -b 1024 -O ^metadata_csum
-	tree | batch
+	fs 16M -t ext4 -b 1024 -O ^metadata_csum
+	many small 10 3000 | batch
 	settle
 	# Last, for every tool sleeps eleven seconds when it opens one.
 	tune2fs -O mmp "$image" >"$tmp/tune2fs.log" 2>&1 || die "$(cat "$tmp/tune2fs.log")"

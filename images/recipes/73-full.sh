@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
 title='no block is free'
-verdict=full
+verdict=analysed
 says='no free block'
 build() {
 	fs 24M -t ext4 -b 1024

@@ -25,7 +25,10 @@ enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER 
 struct fl_options {
 	bool dry_run, analyze, quiet, verbose, verify, move_immutable;
 	bool json; /* with json_path NULL: stdout, instead of the text report */
-	const char *json_path, *csv_path, *output_path;
+	const char *json_path, *csv_path, *output_path, *undo_path;
+	unsigned partition; /* 0: not given */
+	bool has_offset;    /* --offset is given; never with partition */
+	uint64_t offset_bytes;
 	enum fl_progress_when progress;
 	struct fl_analyze_options analysis;
 	char **images; /* borrowed from argv */
@@ -85,6 +88,9 @@ struct fl_program {
 	"  -n, --dry-run        plan and predict; IMAGE is opened read-only\n"                     \
 	"      --analyze        change nothing; takes IMAGE..., one column each\n"                 \
 	"  -o, --output FILE    leave IMAGE as it is; work on a copy in FILE\n"                    \
+	"  -P, --partition N    the filesystem in partition N of a disk image (MBR, GPT)\n"        \
+	"      --offset BYTES   the filesystem begins at this byte\n"                              \
+	"      --undo FILE      keep what is overwritten in FILE, for e2undo\n"                    \
 	"      --move-immutable move files with the immutable flag (chattr +i) too\n"              \
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \

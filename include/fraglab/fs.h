@@ -47,6 +47,16 @@ struct fl_device *fl_fs_device(const struct fl_fs *fs);
 #define FL_FEATURE_NAME 32
 const char *fl_fs_feature(const struct fl_fs *fs, size_t i, char buffer[FL_FEATURE_NAME]);
 
+/* What lies behind the filesystem on its device and vouches for its blocks. */
+enum fl_trailer {
+	FL_TRAILER_NONE,   /* nothing that is known */
+	FL_TRAILER_AVB,	   /* an Android Verified Boot footer, at the end of the device */
+	FL_TRAILER_VERITY, /* a dm-verity superblock or Android's older verity metadata */
+};
+
+/* I/O: two small reads. FL_EIO. */
+int fl_fs_trailer(const struct fl_fs *fs, enum fl_trailer *trailer) FL_CHECKED;
+
 /* What happens to a filesystem that has a feature, or is in a condition. */
 enum fl_treatment {
 	FL_TREATMENT_MOVE,

@@ -94,7 +94,8 @@ void fl_plan_free(struct fl_plan *plan);
 void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks);
 
 struct fl_order_options {
-	uint64_t batch_blocks; /* data blocks a batch, about; 0: 256 MiB worth */
+	/* Data blocks a batch, about; 0: 256 MiB worth, more for files of a million extents. */
+	uint64_t batch_blocks;
 };
 
 /*
