@@ -156,6 +156,7 @@ int move_vacated_clear(struct move_vacated *vacated, struct fl_diag *diag)
 	int error = 0;
 
 	if (vacated->block_bytes < HOST_BLOCK_BYTES ||
+	    vacated->device->base_bytes % HOST_BLOCK_BYTES ||
 	    fl_blockset_count(vacated->set) * vacated->block_bytes < CLEAR_BYTES)
 		return 0;
 	for (; !error && next_unwanted(vacated, pos, &run); pos = fl_run_end(run)) {
@@ -179,17 +180,21 @@ int move_vacated_clear_all(struct move_vacated *vacated, struct fl_diag *diag)
 	return error;
 }
 
-/* Grows a run to whole host blocks where what it grows by is free. */
+/*
+ * Grows a run to whole host blocks where what it grows by is free. Partitions of old disks
+ * begin at odd sectors: there a host block has parts of more blocks in it.
+ */
 static void widen(const struct move_vacated *vacated, const struct fl_blockset *free_blocks,
 		  struct fl_run *run)
 {
-	uint64_t per = HOST_BLOCK_BYTES / vacated->block_bytes;
-	fl_pblk start, end, block;
+	const uint64_t bytes = vacated->block_bytes;
+	const uint64_t shift = vacated->device->base_bytes % HOST_BLOCK_BYTES;
+	uint64_t first = (run->start * bytes + shift) / HOST_BLOCK_BYTES * HOST_BLOCK_BYTES;
+	uint64_t last =
+		fl_div_up(fl_run_end(*run) * bytes + shift, HOST_BLOCK_BYTES) * HOST_BLOCK_BYTES;
+	fl_pblk start = first < shift ? 0 : (first - shift) / bytes;
+	fl_pblk end = fl_min(fl_div_up(last - shift, bytes), vacated->blocks), block;
 
-	if (per < 2)
-		return;
-	start = run->start / per * per;
-	end = fl_min(fl_div_up(fl_run_end(*run), per) * per, vacated->blocks);
 	if (!fl_blockset_find(free_blocks, start, run->start, false, &block)) {
 		run->len += run->start - start;
 		run->start = start;
