@@ -116,7 +116,7 @@ static int run_batch(struct mover *mover, size_t index)
 		error = fl_layout_step(mover->layout, mover->plan, index, &mover->claimed,
 				       &mover->released, mover->diag);
 	if (!error)
-		error = move_vacated_claim(mover->vacated, &mover->claimed);
+		error = move_vacated_claim(mover->vacated, mover->plan, batch, &mover->claimed);
 	if (error)
 		return error;
 	error = prepare(mover, batch);
