@@ -122,6 +122,12 @@ crash:
 	@$(MAKE) --no-print-directory tools
 	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 5
 
+# A hundred real kills of the real programs, on 1 GiB.
+kills:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@KILLS=100 BUILD=$(BUILD) tests/kills/run
+
 bench:
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory tools bench-tools
@@ -159,6 +165,7 @@ help:
 	@echo 'demo           a sample image, aged and defragmented; everything is checked'
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
+	@echo 'kills          a hundred real kills (check has a dozen)'
 	@echo 'crash          over 200,000 power cuts (check has over 30,000)'
 	@echo 'bench          times and I/O counts'
 	@echo 'lint, fmt      check the sources; format them (TIDY=1: clang-tidy as well)'
@@ -169,5 +176,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all mutants crash tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
+.PHONY: all mutants crash kills tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
