@@ -23,7 +23,8 @@ struct run {
 	struct fl_map *map;
 	struct fl_target target;
 	struct fl_plan *plan;
-	char *part; /* --output: the copy, until it gets its name */
+	struct fl_interleave *interleave; /* NULL: not asked for */
+	char *part;			  /* --output: the copy, until it gets its name */
 
 	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
