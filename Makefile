@@ -59,8 +59,12 @@ $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
 $(BUILD)/tests/digest: $(call objects,tests/lib)
 	$(call link,-lext2fs -lcom_err)
 
+# What the kernel tests run on a mounted image.
+$(BUILD)/tests/readall: $(call objects,tests/kernel)
+	$(call link,)
+
 # What the tests run: programs, tools and unit tests.
-tools: all $(BUILD)/images/sample $(BUILD)/tests/digest
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/readall
 unit-tests: $(unit_tests)
 
 unit: $(unit_tests)

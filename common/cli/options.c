@@ -167,8 +167,15 @@ static int parse_workload(const char *name, struct fl_analyze_options *analysis,
 			  struct fl_diag *diag)
 {
 	enum fl_workload workload;
+	uint64_t bytes;
 	size_t i;
 
+	if (!strncmp(name, "install=", 8)) {
+		if (fl_size_parse(name + 8, &bytes) || !bytes)
+			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", name);
+		analysis->stream.install_bytes = bytes;
+		name = "install";
+	}
 	if (!fl_workload_find(name, &workload)) {
 		if (!strncmp(name, "trace=", 6))
 			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, name);

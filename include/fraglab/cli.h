@@ -81,11 +81,11 @@ struct fl_program {
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
-	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"            \
+	"      --workload LIST  read-all, read-inode-order (default: both), install[=BYTES],\n"    \
 	"                       random-8k, sequential-512k\n"                                      \
-	"      --disk MODEL     latencies of hdd7200, raid5, hdd15k, ssd, or none (default)\n"     \
+	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
-	"      --rate BYTES     what a workload's program handles a second (default: no limit)\n"  \
+	"      --rate BYTES     most that a workload handles a second (default: no limit)\n"       \
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
 	"      --read-ahead BYTES  the kernel's read-ahead window (default 128K)\n"                \
 	"      --interleave     with --analyze: the images as guests on one array\n"               \

@@ -157,7 +157,14 @@ static void options_errors(void **state)
 		{"-s bad image", "option --speed: is bad"},
 		{"--undo f image", "option --undo: is not available in this version"},
 		{"-P 1 image", "option --partition: is not available in this version"},
-		{"--disk ssd image", "option --disk: is not available in this version"},
+		{"--disk floppy image", "option --disk: no such disk model: 'floppy'"},
+		{"--queue 0 image", "option --queue: not between 1 and 1024: '0'"},
+		{"--rate 0 image", "option --rate: not a size above 0: '0'"},
+		{"--read-ahead 1K image",
+		 "option --read-ahead: not a multiple of 4K, at most 1G: '1K'"},
+		{"--interleave a", "option --interleave: needs --analyze and two images or more"},
+		{"--interleave --analyze a",
+		 "option --interleave: needs --analyze and two images or more"},
 		{"-n", "no image is named"},
 		{"a b", "several images: only --analyze takes more than one"},
 	};
@@ -166,7 +173,7 @@ static void options_errors(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char line[64];
+		char line[80];
 
 		(void)snprintf(line, sizeof(line), "%s", cases[i].line);
 		assert_int_equal(parse(&p, line), FL_ESYNTAX);
