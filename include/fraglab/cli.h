@@ -81,7 +81,7 @@ struct fl_program {
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
-	"      --workload LIST  read-all, read-inode-order (default: both), install[=BYTES],\n"    \
+	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"    \
 	"                       random-8k, sequential-512k\n"                                      \
 	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \

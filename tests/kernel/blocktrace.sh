@@ -5,9 +5,10 @@
 # read-all; then a tree is unpacked into a copy of each and synced, and compared with install.
 # Exit 77: no loop mounts or no tracefs here.
 #
-# The device is a loop device: scheduler none, requests up to 1,280 KiB and 128 segments. Neither
-# limit is reached with a read-ahead of 128 KiB; install is predicted with --max-io 1280K. Loop
-# devices have one hardware queue, so the tracepoint sees requests in the order of submission.
+# The device is a loop device: scheduler none, requests up to 1,280 KiB and 128 segments, one
+# hardware queue, so the tracepoint sees requests in the order of submission. Reads never reach the
+# limits with a read-ahead of 128 KiB. Writes reach the segments': tar writes 10 KiB at a time, which
+# makes folios of 1.25 pages on average, so 128 segments are 640 KiB; install is predicted with that.
 # SIZE (512M) and FILES (4000) of the image, SEED, and VERBOSE=1 may be set.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/common.sh
@@ -78,8 +79,19 @@ predicted() { # IMAGE WORKLOAD OPTION...
 # The numbers of two words lists, in a row.
 show() { printf '%-24s %9s I/Os %7s %% sequential %9s seeks/100 MiB\n' "$@"; }
 holds() { awk "BEGIN { exit !($1) }"; }
-ranking() { # COLUMN FILE: the images from the lowest to the highest
-	sort -s -g -k "$1,$1" "$2" | awk '{ print $NF }' | tr '\n' ' '
+# The order of each two images is the same, where the kernel's figures are not a tie: within 20 %,
+# or 15 points of the share, by which its own runs of the same image differ (commits go by time).
+same_ranking() { # COLUMN
+	paste -d ' ' "$work/measured" "$work/predicted" | awk -v c="$1" '
+		{ m[NR] = $c; p[NR] = $(c + 4); name[NR] = $4 }
+		END {
+			for (i in m) for (j in m)
+				if (m[i] > (c == 2 ? m[j] + 15 : m[j] * 1.2) && p[i] <= p[j]) {
+					print name[i], m[i], "over", name[j], m[j], "but", p[i], p[j]
+					wrong = 1
+				}
+			exit wrong
+		}'
 }
 
 "$sample" --size "$size" --files "$files" --seed "$seed" "$work/fresh.img" &&
@@ -106,13 +118,13 @@ for image in fresh aged defragmented; do
 	expect "$image: seeks within 15 %" holds "$p_seeks > $seeks * 0.85 && $p_seeks < $seeks * 1.15"
 done
 for column in 1 2 3; do
-	expect "read-all ranks the images as the kernel does, figure $column" test \
-		"$(ranking $column "$work/measured")" = "$(ranking $column "$work/predicted")"
+	expect "read-all ranks the images as the kernel does, figure $column" same_ranking $column
 done
 
-# What is unpacked: a third of the sample's files, as made by another seed, some 60 MB.
-"$sample" --size 128M --files 1500 --full 50 --seed 77 "$work/package.img" || fail "package"
-attach "$work/package.img" ro,noload && tar -C "$mounted" -cf "$work/package.tar" . && detach
+# What is unpacked: the sample's own files up to 512 KiB, the sizes that install has.
+attach "$work/fresh.img" ro,noload || { fail "mount fresh"; finish; }
+(cd "$mounted" && find . -type f -size -513k -print0 | tar --null -T - -cf "$work/package.tar")
+detach
 bytes=$(tar -tvf "$work/package.tar" | awk '/^-/ { n += $3 } END { print n }')
 unpack() { tar -C "$mounted/fraglab-package" -xf "$work/package.tar" && sync -f "$mounted"; }
 rm -f "$work/measured" "$work/predicted"
@@ -123,7 +135,7 @@ for image in fresh aged defragmented; do
 	record "$work/trace" W unpack || fail "$image: unpacking"
 	detach
 	read -r ios ratio seeks < <(measured "$work/trace")
-	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" "install=$bytes" --max-io 1280K)
+	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" "install=$bytes" --max-io 640K)
 	echo "$ios $ratio $seeks $image" >>"$work/measured"
 	echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
 	show "install $image: kernel" "$ios" "$ratio" "$seeks"
@@ -131,7 +143,6 @@ for image in fresh aged defragmented; do
 	awk "BEGIN { printf \"%-24s %+.1f points\\n\", \"install $image: off by\", $p_ratio - $ratio }"
 done
 for column in 1 2 3; do
-	expect "install ranks the images as the kernel does, figure $column" test \
-		"$(ranking $column "$work/measured")" = "$(ranking $column "$work/predicted")"
+	expect "install ranks the images as the kernel does, figure $column" same_ranking $column
 done
 finish
