@@ -92,6 +92,11 @@ demo:
 	@$(MAKE) --no-print-directory tools
 	@BUILD=$(BUILD) images/demo.sh
 
+study:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@BUILD=$(BUILD) images/study.sh
+
 check:
 	@$(MAKE) --no-print-directory packages
 	@MAKE="$(MAKE)" BUILD=$(BUILD) WERROR=$(WERROR) tests/run
@@ -131,6 +136,7 @@ clean:
 help:
 	@echo 'all (default)  the programs and the library, in $(BUILD)/'
 	@echo 'demo           a sample image, aged and defragmented; everything is checked'
+	@echo 'study          the published experiment at full size (50 GB, sparse), beside its figures'
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
 	@echo 'bench          times and I/O counts'
@@ -142,5 +148,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
+.PHONY: all tools unit-tests unit packages demo study check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
