@@ -7,15 +7,15 @@ DESTDIR ?=
 CFLAGS ?= -O2 -g
 
 # What demo and check need beside make, as Debian packages; the only list.
-packages := gcc libc6-dev libext2fs-dev libjansson-dev e2fsprogs
-packages += libcmocka-dev attr mount jq groff-base clang clang-format cppcheck
+packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev e2fsprogs
+packages += libcmocka-dev attr mount fdisk xz-utils jq groff-base clang clang-format cppcheck
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.
 WARNINGS += $(if $(filter 1,$(WERROR)),-Werror)
 fl_cppflags := -Iinclude -I. -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 fl_cflags := -std=gnu11 $(WARNINGS) -MMD -MP
-fl_libs := -lext2fs -lcom_err -ljansson
+fl_libs := -lext2fs -lcom_err -lblkid -ljansson
 
 programs := frag defrag
 headers := $(wildcard include/fraglab/*.h)
@@ -63,9 +63,15 @@ $(BUILD)/tests/digest: $(call objects,tests/lib)
 $(BUILD)/tests/readall: $(call objects,tests/kernel)
 	$(call link,)
 
+# Tools of the bench, one file each.
+bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+$(bench_tools): $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libfraglab.a
+	$(call link,-lext2fs -lcom_err)
+
 # What the tests run: programs, tools and unit tests.
 tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/readall
 unit-tests: $(unit_tests)
+bench-tools: $(bench_tools)
 
 unit: $(unit_tests)
 	@for t in $^; do $$t || exit 1; done
@@ -103,7 +109,7 @@ check:
 
 bench:
 	@$(MAKE) --no-print-directory packages
-	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory tools bench-tools
 	@BUILD=$(BUILD) tests/bench/run
 
 lint:
@@ -148,5 +154,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all tools unit-tests unit packages demo study check bench lint fmt install uninstall clean help
+.PHONY: all tools unit-tests bench-tools unit packages demo study check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

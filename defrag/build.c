@@ -38,19 +38,19 @@ static int push_run(struct fl_runs *runs, fl_pblk start, uint64_t len)
 	return fl_array_push(runs, ((struct fl_run){start, len}));
 }
 
-static int unit_runs(const struct units *units, const struct unit *unit, struct fl_runs *runs)
+/* Where the unit's data shall be, as runs in logical order. */
+static int unit_runs(const struct packer *packer, const struct unit *unit, struct fl_runs *runs)
 {
+	const struct fl_extent *extents = packer->map->extents.at + unit->first_extent;
+	const struct fl_run *pieces = packer->units.pieces.at + unit->first_piece;
 	int error = 0;
 
-	if (unit->keep)
-		return push_run(runs, unit->at, unit->blocks);
-	if (!unit->split)
+	if (unit->placed && !unit->split)
 		return push_run(runs, unit->to + unit->tree, unit->blocks);
-	for (size_t i = 0; i < unit->piece_count && !error; i++) {
-		struct fl_run piece = units->pieces.at[unit->first_piece + i];
-
-		error = push_run(runs, piece.start, piece.len);
-	}
+	for (size_t i = 0; unit->placed && i < unit->piece_count && !error; i++)
+		error = push_run(runs, pieces[i].start, pieces[i].len);
+	for (size_t i = 0; !unit->placed && i < unit->extent_count && !error; i++)
+		error = push_run(runs, extents[i].pblk, extents[i].len);
 	return error;
 }
 
@@ -69,7 +69,7 @@ static int add_file(struct packer *packer, size_t first, size_t end, struct fl_t
 	if (!moves)
 		return 0;
 	for (size_t i = first; i < end && !error; i++)
-		error = unit_runs(units, &units->at[i], &runs);
+		error = unit_runs(packer, &units->at[i], &runs);
 	if (!error)
 		error = fl_target_add(target, packer->map, unit->file, runs.at, runs.count, &tree);
 	if (!error && end - first == 1 && !unit->split && unit->tree == tree)
@@ -80,22 +80,12 @@ static int add_file(struct packer *packer, size_t first, size_t end, struct fl_t
 	return error;
 }
 
-static int compare_longest_first(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(right->len, left->len)
-				       : fl_compare(left->start, right->start);
-}
-
 int packer_target(struct packer *packer, struct fl_target *target)
 {
 	const struct units *units = &packer->units;
 	int error = 0;
 
-	if (packer->left.count)
-		qsort(packer->left.at, packer->left.count, sizeof(*packer->left.at),
-		      compare_longest_first);
+	fl_runs_longest_first(&packer->left);
 	for (size_t i = 0; i < units->count && !error;) {
 		size_t end = i + 1;
 

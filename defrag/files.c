@@ -11,39 +11,33 @@
 /* Passes, each using what the ones before have vacated. */
 #define PASSES 8
 
-/* Makes the blocks of files placed since the last pass part of the gaps. */
+/* Makes the blocks that units placed since the last pass have left part of the gaps. */
 static int release_placed(struct packer *packer, bool *released, struct fl_runs *gaps)
 {
+	const struct fl_map *map = packer->map;
+
 	for (size_t i = 0; i < packer->units.count; i++) {
 		const struct unit *unit = &packer->units.at[i];
-		const struct fl_file *file = &packer->map->files.at[unit->file];
+		const struct fl_file *file = &map->files.at[unit->file];
+		bool all = unit->extent_count == file->extent_count;
 
 		if (!unit->placed || released[i])
 			continue;
 		released[i] = true;
-		for (size_t e = 0; e < file->extent_count; e++) {
-			const struct fl_extent *extent =
-				&packer->map->extents.at[file->first_extent + e];
+		for (size_t e = 0; e < unit->extent_count; e++) {
+			const struct fl_extent *extent = &map->extents.at[unit->first_extent + e];
 
 			if (fl_array_push(gaps, ((struct fl_run){extent->pblk, extent->len})))
 				return FL_ENOMEM;
 		}
-		for (size_t t = 0; t < file->tree_count; t++)
-			if (fl_array_push(gaps,
-					  ((struct fl_run){
-						  packer->map->trees.at[file->first_tree + t], 1})))
+		for (size_t t = 0; all && t < file->tree_count; t++) {
+			fl_pblk block = map->trees.at[file->first_tree + t];
+
+			if (fl_array_push(gaps, ((struct fl_run){block, 1})))
 				return FL_ENOMEM;
+		}
 	}
 	return 0;
-}
-
-/* Shortest first: the gaps that fit closest are filled first. */
-static int compare_lengths(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(left->len, right->len)
-				       : fl_compare(right->start, left->start);
 }
 
 /* One pass: whole files into gaps, or cut ones into fewer pieces than they are in. */
@@ -58,9 +52,8 @@ static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs 
 		for (size_t i = 0; i < gaps->count && !error; i++)
 			error = fl_array_push(&packer->left, gaps->at[i]);
 	} else {
-		if (gaps->count)
-			qsort(gaps->at, gaps->count, sizeof(*gaps->at), compare_lengths);
-		error = fill_gaps(&packer->units, gaps, gaps->count, false, &packer->left);
+		fl_runs_shortest_first(gaps);
+		error = fill_gaps(&packer->units, gaps, gaps->count, FILL_BY_SIZE, &packer->left);
 	}
 	gaps->count = 0;
 	for (size_t i = 0; i < packer->left.count && !error; i++)
@@ -92,4 +85,39 @@ int packer_files_only(struct packer *packer, struct fl_target *target)
 	fl_array_free(&gaps);
 	free(released);
 	return error;
+}
+
+/* Blocks that move when all fragments of at most `longest` blocks are joined to neighbours. */
+static uint64_t cost_of(const struct units *units)
+{
+	uint64_t cost = 0;
+
+	for (size_t i = 0; i < units->count; i++)
+		if (!units->at[i].whole && !units->at[i].pinned)
+			cost += unit_size(&units->at[i]);
+	return cost;
+}
+
+int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target)
+{
+	uint64_t low = 0, high = 1;
+	int error = 0;
+
+	while (high < packer->map->geo.blocks)
+		high *= 2;
+	/* The most that may be moved: the greatest length that keeps within the budget. */
+	while (high - low > 1 && !error) {
+		uint64_t middle = low + (high - low) / 2;
+
+		units_free(&packer->units);
+		error = units_collect_parts(packer->map, packer->settings, middle, &packer->units);
+		if (cost_of(&packer->units) <= max_blocks)
+			low = middle;
+		else
+			high = middle;
+	}
+	units_free(&packer->units);
+	if (!error)
+		error = units_collect_parts(packer->map, packer->settings, low, &packer->units);
+	return error ? error : packer_files_only(packer, target);
 }

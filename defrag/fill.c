@@ -39,7 +39,7 @@ static bool open_unit(const struct unit *unit)
 	return !unit->keep && !unit->placed;
 }
 
-static int filler_setup(struct filler *filler)
+static int filler_setup(struct filler *filler, bool only_first)
 {
 	size_t count = filler->units->count, last = count;
 
@@ -55,7 +55,7 @@ static int filler_setup(struct filler *filler)
 	for (size_t i = 0; i < count; i++) {
 		const struct unit *unit = &filler->units->at[i];
 
-		if (!open_unit(unit))
+		if (!open_unit(unit) || (only_first && !unit->first))
 			continue;
 		filler->next[last] = i;
 		filler->previous[i] = last;
@@ -129,12 +129,12 @@ static size_t longest_fitting(struct filler *filler, uint64_t size)
 	return found == NONE ? NONE : filler->by_size[found].unit;
 }
 
-static void fill_in_order(struct filler *filler, struct fl_run *gap)
+static void fill_in_order(struct filler *filler, struct fl_run *gap, size_t look_ahead)
 {
 	size_t end = filler->units->count, missed = 0;
 	size_t index = filler->next[end];
 
-	while (index != end && gap->len && missed < LOOK_AHEAD) {
+	while (index != end && gap->len && missed < look_ahead) {
 		size_t next = filler->next[index];
 
 		if (unit_size(&filler->units->at[index]) <= gap->len)
@@ -188,35 +188,28 @@ static void place_long(struct filler *filler, struct fl_runs *gaps, size_t prefe
 	}
 }
 
-int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, bool in_order,
+int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, enum fill_how how,
 	      struct fl_runs *left)
 {
 	struct filler filler = {.units = units};
 	struct fl_runs open = {0};
-	int error = filler_setup(&filler);
+	int error = filler_setup(&filler, how == FILL_FIRST);
 
 	for (size_t i = 0; i < gaps->count && !error; i++)
 		error = fl_array_push(&open, gaps->at[i]);
-	if (!error && in_order)
+	if (!error && how == FILL_IN_ORDER)
 		place_long(&filler, &open, preferred);
 	for (size_t i = 0; i < open.count && !error; i++) {
-		if (in_order)
-			fill_in_order(&filler, &open.at[i]);
-		fill_by_size(&filler, &open.at[i]);
+		if (how != FILL_BY_SIZE)
+			fill_in_order(&filler, &open.at[i], how == FILL_FIRST ? 1 : LOOK_AHEAD);
+		if (how != FILL_FIRST)
+			fill_by_size(&filler, &open.at[i]);
 		if (open.at[i].len)
 			error = fl_array_push(left, open.at[i]);
 	}
 	fl_array_free(&open);
 	filler_teardown(&filler);
 	return error;
-}
-
-static int compare_lengths(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(left->len, right->len)
-				       : fl_compare(right->start, left->start);
 }
 
 /* In how many pieces a unit can be cut from the longest runs; 0 when they do not hold it. */
@@ -264,8 +257,7 @@ int fill_split(struct units *units, struct fl_runs *left, bool only_better, size
 
 	*split = 0;
 	fl_runs_normalize(left);
-	if (left->count)
-		qsort(left->at, left->count, sizeof(*left->at), compare_lengths);
+	fl_runs_shortest_first(left);
 	for (size_t i = 0; i < units->count && !error; i++) {
 		struct unit *unit = &units->at[i];
 		uint64_t pieces;

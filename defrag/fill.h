@@ -7,14 +7,27 @@
 
 #include "defrag/units.h"
 
+enum fill_how {
+	/* The longest unit that fits goes first: gaps are filled closely. */
+	FILL_BY_SIZE,
+	/*
+	 * Units that are long beside the gaps get theirs first, or few gaps would be left that hold
+	 * them; then path order as long as units fit, then what is left of a gap by size.
+	 */
+	FILL_IN_ORDER,
+	/* The same without the long ones first. */
+	FILL_STRICTLY,
+	/* Only units marked `first`, one after the other; a gap that the next does not fit is left.
+	 */
+	FILL_FIRST,
+};
+
 /*
- * Fills the gaps, in the order given, with units that are neither kept nor placed: in path
- * order as long as they fit (in_order), then what is left of a gap with the longest units that
- * do. Units that are long beside the gaps get theirs first, or few would be left that hold
- * them; the first `preferred` gaps are to be taken before the others. What stays open is appended
- * to left. O((gaps + units) log units + long units * gaps).
+ * Fills the gaps, in the order given, with units that are neither kept nor placed. Long units are
+ * put into the first `preferred` gaps if they fit. What stays open is appended to left.
+ * O((gaps + units) log units + long units * gaps).
  */
-int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, bool in_order,
+int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, enum fill_how how,
 	      struct fl_runs *left) FL_CHECKED;
 
 /*

@@ -19,12 +19,12 @@ static int take_file_trees(struct gap_maker *maker, const struct fl_file *file)
 	return error;
 }
 
-static int take_file_data(struct gap_maker *maker, const struct fl_file *file)
+static int take_unit_data(struct gap_maker *maker, const struct unit *unit)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < file->extent_count && !error; i++) {
-		const struct fl_extent *e = &maker->packer->map->extents.at[file->first_extent + i];
+	for (size_t i = 0; i < unit->extent_count && !error; i++) {
+		const struct fl_extent *e = &maker->packer->map->extents.at[unit->first_extent + i];
 
 		error = fl_blockset_remove(maker->open, e->pblk, e->len);
 	}
@@ -48,9 +48,7 @@ static int take_kept(struct gap_maker *maker)
 
 			all_kept &= unit->keep;
 			if (unit->keep)
-				error = unit->whole ? fl_blockset_remove(maker->open, unit->at,
-									 unit->blocks)
-						    : take_file_data(maker, file);
+				error = take_unit_data(maker, unit);
 		}
 		/* A file of which a part moves gets a new tree. */
 		if (!error && all_kept)

@@ -3,9 +3,11 @@
  * defrag: its own options, and which planner they mean. The rest of a run is in
  * common/cli; where blocks shall go is in pack.c.
  */
+#include "defrag/list.h"
 #include "defrag/pack.h"
 
 #include <fraglab/cli.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const mode_names[] = {
@@ -13,6 +15,15 @@ static const char *const mode_names[] = {
 	[DEFRAG_FILES] = "files",
 	[DEFRAG_FREE] = "free",
 };
+
+/* What the command line says, and what of it holds memory. */
+struct choices {
+	struct defrag_settings settings;
+	struct fl_budget budget;
+	struct path_list list;
+	uint32_t *listed;
+};
+
 #define MODE_COUNT (sizeof(mode_names) / sizeof(mode_names[0]))
 
 static const char usage[] =
@@ -24,63 +35,114 @@ static const char usage[] =
 	"Defragmentation:\n"
 	"      --mode MODE      full: files and free space (default);\n"
 	"                       files: files only; free: free space only\n"
-	"      --order ORDER    keep: files stay in their order (the only order so far)\n"
+	"      --order ORDER    keep: what lies well stays (default); path: everything in\n"
+	"                       path order, from the front; list=FILE: the files whose\n"
+	"                       paths are in FILE first, in that order\n"
+	"      --max-move BYTES move at most so much, what gains most for a byte first\n"
+	"      --max-time SEC   end after the batch in which so many seconds are over\n"
 	"      --threshold N    leave files with at most N fragments alone (default 1)\n"
-	"\n" FL_CLI_USAGE "\n"
-	"Not in this version (status 16): --max-move, --max-time, -P, --partition,\n"
-	"--offset, --undo.\n";
+	"\n" FL_CLI_USAGE;
+
+static int take_mode(struct choices *choices, const char *value, struct fl_diag *diag)
+{
+	for (size_t i = 0; i < MODE_COUNT; i++)
+		if (!strcmp(value, mode_names[i])) {
+			choices->settings.mode = (enum defrag_mode)i;
+			return 0;
+		}
+	return fl_fail(diag, FL_ESYNTAX, "not full, files or free: '%s'", value);
+}
+
+static int take_order(struct choices *choices, const char *value, struct fl_diag *diag)
+{
+	if (!strcmp(value, "keep")) {
+		choices->settings.order = DEFRAG_KEEP;
+	} else if (!strcmp(value, "path")) {
+		choices->settings.order = DEFRAG_PATH;
+	} else if (!strncmp(value, "list=", 5)) {
+		choices->settings.order = DEFRAG_LIST;
+		list_free(&choices->list);
+		return list_read(value + 5, &choices->list, diag);
+	} else {
+		return fl_fail(diag, FL_ESYNTAX, "not keep, path or list=FILE: '%s'", value);
+	}
+	return 0;
+}
 
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {
-	struct defrag_settings *settings = context;
+	struct choices *choices = context;
 	uint64_t number;
-	size_t i;
 	int error;
 
-	if (!strcmp(name, "mode")) {
-		for (i = 0; i < MODE_COUNT; i++)
-			if (!strcmp(value, mode_names[i])) {
-				settings->mode = (enum defrag_mode)i;
-				return 0;
-			}
-		return fl_fail(diag, FL_ESYNTAX, "not full, files or free: '%s'", value);
-	}
-	if (!strcmp(name, "order")) {
-		if (!strcmp(value, "keep"))
-			return 0;
-		if (!strcmp(value, "path") || !strncmp(value, "list=", 5))
-			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, value);
-		return fl_fail(diag, FL_ESYNTAX, "no such order: '%s'", value);
-	}
+	if (!strcmp(name, "mode"))
+		return take_mode(choices, value, diag);
+	if (!strcmp(name, "order"))
+		return take_order(choices, value, diag);
 	if (!strcmp(name, "threshold")) {
 		error = fl_cli_number(value, 0, UINT32_MAX, &number, diag);
 		if (!error)
-			settings->threshold = (uint32_t)number;
+			choices->settings.threshold = (uint32_t)number;
 		return error;
 	}
+	if (!strcmp(name, "max-time"))
+		return fl_cli_number(value, 1, UINT32_MAX, &choices->budget.seconds, diag);
+	if (!strcmp(name, "max-move")) {
+		if (fl_size_parse(value, &number) || !number)
+			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", value);
+		choices->budget.bytes = choices->settings.max_bytes = number;
+		return 0;
+	}
 	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+}
+
+/* Finds the files of the list; names that are not there go to the report. */
+static int find_listed(struct choices *choices, const struct fl_map *map, struct fl_report *report)
+{
+	struct path_list *list = &choices->list;
+	int error;
+
+	choices->listed = fl_alloc(list->count, sizeof(*choices->listed));
+	report->missing = fl_alloc(list->count, sizeof(*report->missing));
+	if (!choices->listed || !report->missing)
+		return FL_ENOMEM;
+	error = list_find(list, map, choices->listed);
+	for (size_t i = 0; i < list->count && !error; i++) {
+		if (choices->listed[i] != FL_NO_NAME)
+			continue;
+		report->missing[report->missing_count] = strdup(list->at[i]);
+		error = report->missing[report->missing_count] ? 0 : FL_ENOMEM;
+		report->missing_count += !error;
+	}
+	choices->settings.listed = choices->listed;
+	choices->settings.listed_count = list->count;
+	return error;
 }
 
 static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
 {
-	const struct defrag_settings *settings = context;
+	struct choices *choices = context;
+	int error = 0;
 
-	report->profile = strdup(mode_names[settings->mode]);
+	report->profile = strdup(mode_names[choices->settings.mode]);
 	if (!report->profile)
 		return FL_ENOMEM;
-	return defrag_target(settings, map, target, diag);
+	if (choices->settings.order != DEFRAG_KEEP && choices->settings.mode != DEFRAG_FULL)
+		return fl_fail(diag, FL_ESYNTAX, "--order path and list need --mode full");
+	if (choices->settings.order == DEFRAG_LIST)
+		error = find_listed(choices, map, report);
+	return error ? error : defrag_target(&choices->settings, map, target, diag);
 }
 
 static bool leaves(void *context, const struct fl_map *map, uint32_t index)
 {
-	const struct defrag_settings *settings = context;
+	const struct choices *choices = context;
 	const struct fl_file *file = &map->files.at[index];
 
-	if (settings->mode == DEFRAG_FREE)
+	if (choices->settings.mode == DEFRAG_FREE)
 		return true;
-	return fl_fragments(&map->extents.at[file->first_extent], file->extent_count) <=
-	       settings->threshold;
+	return fl_file_fragments(map, file) <= choices->settings.threshold;
 }
 
 int main(int argc, char **argv)
@@ -89,7 +151,8 @@ int main(int argc, char **argv)
 		{"max-move", 0, true}, {"max-time", 0, true},  {"mode", 0, true},
 		{"order", 0, true},    {"threshold", 0, true}, {NULL, 0, false},
 	};
-	struct defrag_settings settings = {.mode = DEFRAG_FULL, .threshold = 1};
+	struct choices choices = {.settings = {.mode = DEFRAG_FULL, .threshold = 1}};
+	int status;
 	const struct fl_program program = {
 		.name = "defrag",
 		.usage = usage,
@@ -97,8 +160,12 @@ int main(int argc, char **argv)
 		.own_options = own_options,
 		.target = make_target,
 		.leaves = leaves,
-		.settings = &settings,
+		.budget = &choices.budget,
+		.settings = &choices,
 	};
 
-	return fl_cli_main(&program, argc, argv);
+	status = fl_cli_main(&program, argc, argv);
+	list_free(&choices.list);
+	free(choices.listed);
+	return status;
 }

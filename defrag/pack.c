@@ -35,8 +35,26 @@ static void weigh(const struct packer *packer, struct outcome *outcome)
 		outcome->largest_free = fl_max(outcome->largest_free, packer->left.at[i].len);
 }
 
+static int fill(struct packer *packer, struct fl_runs *gaps, size_t preferred, enum fill_how how)
+{
+	struct fl_runs rest = {0};
+	int error = 0;
+
+	if (packer->settings->order == DEFRAG_LIST) {
+		error = fill_gaps(&packer->units, gaps, preferred, FILL_FIRST, &rest);
+		gaps = &rest;
+		/* Which of the rest are the preferred ones is not known, and not needed. */
+		preferred = rest.count;
+	}
+	if (!error)
+		error = fill_gaps(&packer->units, gaps, preferred, how, &packer->left);
+	fl_array_free(&rest);
+	return error;
+}
+
 /* Places everything that is not kept into the room. */
-static int attempt(struct packer *packer, const struct room *room, struct outcome *outcome)
+static int attempt(struct packer *packer, const struct room *room, enum fill_how how,
+		   struct outcome *outcome)
 {
 	struct fl_runs gaps = {0};
 	size_t preferred;
@@ -46,7 +64,7 @@ static int attempt(struct packer *packer, const struct room *room, struct outcom
 	packer->left.count = 0;
 	error = packer_gaps(packer, room, &gaps, &preferred);
 	if (!error)
-		error = fill_gaps(&packer->units, &gaps, preferred, true, &packer->left);
+		error = fill(packer, &gaps, preferred, how);
 	if (!error)
 		error = fill_split(&packer->units, &packer->left, false, &outcome->split);
 	weigh(packer, outcome);
@@ -105,21 +123,21 @@ static int consolidate(struct packer *packer, struct fl_target *target)
 	if (error)
 		goto out;
 	keep_whole(&packer->units);
-	error = attempt(packer, &all, &outcome);
+	error = attempt(packer, &all, FILL_IN_ORDER, &outcome);
 	good = !error && good_enough(packer, &outcome);
 	for (size_t i = 0; i < sizeof(densities) / sizeof(*densities) && !good; i++) {
 		if (error && error != FL_ENOROOM)
 			goto out;
 		error = keep_dense(packer->map, &packer->units, &room, densities[i]);
 		if (!error)
-			error = attempt(packer, &room, &outcome);
+			error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
 		good = !error && good_enough(packer, &outcome);
 	}
 	if (!good) {
 		if (error && error != FL_ENOROOM)
 			goto out;
 		keep_nothing(&packer->units);
-		error = attempt(packer, &room, &outcome);
+		error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
 		if (error == FL_ENOROOM || (!error && no_better(packer, &outcome))) {
 			forget_places(&packer->units);
 			error = 0;
@@ -133,6 +151,46 @@ out:
 	return error;
 }
 
+/* Everything where the order wants it, kept or not. */
+static int reorder(struct packer *packer, struct fl_target *target)
+{
+	enum fill_how how = packer->settings->order == DEFRAG_PATH ? FILL_STRICTLY : FILL_IN_ORDER;
+	struct outcome outcome = {0};
+	struct room room = {0};
+	int error = room_consolidated(packer->map, &packer->units, used_blocks(packer), &room);
+
+	keep_nothing(&packer->units);
+	if (!error)
+		error = attempt(packer, &room, how, &outcome);
+	if (!error && outcome.split && how == FILL_STRICTLY)
+		error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
+	if (!error)
+		error = packer_target(packer, target);
+	room_free(&room);
+	return error;
+}
+
+static int choose(struct packer *packer, struct fl_target *target)
+{
+	const struct defrag_settings *settings = packer->settings;
+	uint64_t max_blocks = settings->max_bytes / packer->map->geo.block_bytes;
+	int error;
+
+	if (settings->mode == DEFRAG_FULL && settings->order != DEFRAG_KEEP)
+		return reorder(packer, target);
+	if (settings->mode != DEFRAG_FREE && settings->max_bytes) {
+		error = packer_within(packer, max_blocks, target);
+		if (error || target->files.count || settings->mode == DEFRAG_FILES)
+			return error;
+		units_free(&packer->units);
+		error = units_collect(packer->map, settings, &packer->units);
+		if (error)
+			return error;
+	}
+	return settings->mode == DEFRAG_FILES ? packer_files_only(packer, target)
+					      : consolidate(packer, target);
+}
+
 int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
 		  struct fl_target *target, struct fl_diag *diag)
 {
@@ -140,8 +198,7 @@ int defrag_target(const struct defrag_settings *settings, const struct fl_map *m
 	int error = units_collect(map, settings, &packer.units);
 
 	if (!error)
-		error = settings->mode == DEFRAG_FILES ? packer_files_only(&packer, target)
-						       : consolidate(&packer, target);
+		error = choose(&packer, target);
 	units_free(&packer.units);
 	fl_array_free(&packer.left);
 	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;

@@ -13,8 +13,22 @@ enum defrag_mode {
 	DEFRAG_FREE,  /* free space consolidated; fragments stay as they are cut */
 };
 
+enum defrag_order {
+	DEFRAG_KEEP, /* what lies well stays; what moves goes in path order */
+	DEFRAG_PATH, /* everything in path order, from the front */
+	DEFRAG_LIST, /* listed files first, in the order of the list, from the front */
+};
+
 struct defrag_settings {
 	enum defrag_mode mode;
+	enum defrag_order order; /* full mode only */
+	const uint32_t *listed;	 /* DEFRAG_LIST: indexes into map->files; FL_NO_NAME is skipped */
+	size_t listed_count;
+	/*
+	 * At most about so many bytes of data should move: where that makes the fewest fragments,
+	 * else, when it makes none fewer, the mode's own way from its beginning. 0: no limit.
+	 */
+	uint64_t max_bytes;
 	uint32_t threshold; /* leave files with at most this many fragments alone; 0 or 1: none */
 };
 

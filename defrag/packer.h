@@ -27,7 +27,9 @@ int packer_gaps(const struct packer *packer, const struct room *room, struct fl_
 /* build.c: the target that the units' places make; trees of cut files come from packer->left. */
 int packer_target(struct packer *packer, struct fl_target *target) FL_CHECKED;
 
-/* files.c: files mode. */
+/* files.c: files mode; whole files, or what units there are. */
 int packer_files_only(struct packer *packer, struct fl_target *target) FL_CHECKED;
+/* files.c: the same within a budget: the shortest fragments are joined. Collects units anew. */
+int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target) FL_CHECKED;
 
 #endif

@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-static int compare_lengths(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return left->len != right->len ? fl_compare(right->len, left->len)
-				       : fl_compare(left->start, right->start);
-}
-
 static int collect_slots(const struct fl_map *map, struct units *units)
 {
 	int error = fl_map_slots(map, &units->slots);
@@ -22,17 +14,18 @@ static int collect_slots(const struct fl_map *map, struct units *units)
 		units->slot_blocks += units->slots.at[i].len;
 		error = fl_array_push(&units->by_length, units->slots.at[i]);
 	}
-	if (units->by_length.count)
-		qsort(units->by_length.at, units->by_length.count, sizeof(*units->by_length.at),
-		      compare_lengths);
+	fl_runs_longest_first(&units->by_length);
 	return error;
 }
 
 /* Mapping-tree blocks the file needs when its data is one run. */
-static int whole_tree(const struct fl_map *map, const struct fl_file *file,
-		      struct fl_extents *scratch, uint32_t *tree)
+static int whole_tree(const struct fl_map *map, uint32_t index, struct fl_extents *scratch,
+		      uint32_t *tree)
 {
+	const struct fl_file *file = &map->files.at[index];
+	uint64_t blocks = 0;
 	fl_pblk at = 0;
+	int error;
 
 	scratch->count = 0;
 	for (size_t i = 0; i < file->extent_count; i++) {
@@ -43,8 +36,9 @@ static int whole_tree(const struct fl_map *map, const struct fl_file *file,
 		if (fl_extents_append(scratch, file->mapping, extent))
 			return FL_ENOMEM;
 	}
-	*tree = (uint32_t)fl_tree_blocks(&map->geo, file->mapping, scratch->at, scratch->count);
-	return 0;
+	error = fl_map_tree_blocks(map, index, scratch->at, scratch->count, &blocks);
+	*tree = (uint32_t)blocks;
+	return error;
 }
 
 static int add_whole(const struct fl_map *map, const struct defrag_settings *settings,
@@ -57,38 +51,64 @@ static int add_whole(const struct fl_map *map, const struct defrag_settings *set
 		fl_fragments_forced(file->blocks, units->by_length.at, units->by_length.count);
 	struct unit unit = {.file = index,
 			    .blocks = file->blocks,
+			    .first_extent = file->first_extent,
+			    .extent_count = file->extent_count,
 			    .at = extents[0].pblk,
 			    .fragments = fragments,
 			    .whole = fragments == 1,
 			    .pinned = fragments > 1 &&
 				      (fragments <= settings->threshold || fragments <= forced)};
-	int error = whole_tree(map, file, scratch, &unit.tree);
+	int error = whole_tree(map, index, scratch, &unit.tree);
 
 	return error ? error : fl_array_push(units, unit);
 }
 
-static int add_fragments(const struct fl_map *map, uint32_t index, struct units *units)
+/* Adds a fragment, made of extents first..end-1, to the parts of a file. */
+static int add_fragment(const struct fl_map *map, uint32_t index, size_t first, size_t end,
+			uint64_t longest, struct units *units)
+{
+	struct unit *last = units->count ? &units->at[units->count - 1] : NULL;
+	struct unit unit = {.file = index,
+			    .first_extent = first,
+			    .extent_count = end - first,
+			    .at = map->extents.at[first].pblk,
+			    .fragments = 1,
+			    .whole = true};
+
+	for (size_t i = first; i < end; i++)
+		unit.blocks += map->extents.at[i].len;
+	/* A long one stays alone: then the next cannot be joined to it either. */
+	if (last && last->file == index && unit.blocks <= longest &&
+	    (last->fragments > 1 || last->blocks <= longest)) {
+		last->blocks += unit.blocks;
+		last->extent_count += unit.extent_count;
+		last->fragments++;
+		last->whole = false;
+		return 0;
+	}
+	return fl_array_push(units, unit);
+}
+
+/* Adds a file fragment by fragment; short ones in a row are one unit. */
+static int add_parts(const struct fl_map *map, uint32_t index, uint64_t longest,
+		     struct units *units)
 {
 	const struct fl_file *file = &map->files.at[index];
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	size_t first = file->first_extent, end = first + file->extent_count, i;
+	int error = 0;
 
-	for (size_t i = 0; i < file->extent_count; i++) {
-		struct unit unit = {.file = index,
-				    .blocks = extents[i].len,
-				    .at = extents[i].pblk,
-				    .fragments = 1,
-				    .whole = true};
-
-		if (i && extents[i].pblk == fl_extent_pend(&extents[i - 1]))
-			units->at[units->count - 1].blocks += extents[i].len;
-		else if (fl_array_push(units, unit))
-			return FL_ENOMEM;
+	for (i = first + 1; i <= end && !error; i++) {
+		if (i < end && map->extents.at[i].pblk == fl_extent_pend(&map->extents.at[i - 1]))
+			continue;
+		error = add_fragment(map, index, first, i, longest, units);
+		first = i;
 	}
-	return 0;
+	return error;
 }
 
 struct ranked {
-	uint32_t rank, file;
+	uint64_t rank;
+	uint32_t file;
 };
 
 static int compare_ranks(const void *a, const void *b)
@@ -99,8 +119,8 @@ static int compare_ranks(const void *a, const void *b)
 					 : fl_compare(left->file, right->file);
 }
 
-/* An xattr block goes with its first owner. */
-static uint32_t rank_of(const struct fl_map *map, const struct fl_file *file)
+/* The place in path order; an xattr block goes with its first owner. */
+static uint32_t path_rank(const struct fl_map *map, const struct fl_file *file)
 {
 	size_t owner;
 
@@ -109,26 +129,82 @@ static uint32_t rank_of(const struct fl_map *map, const struct fl_file *file)
 	return file->path_rank;
 }
 
+/* Movable files in the order wanted: the listed ones, then the others in path order. */
+static int rank_files(const struct fl_map *map, const struct defrag_settings *settings,
+		      struct ranked *order, size_t *count)
+{
+	bool listed = settings->order == DEFRAG_LIST;
+	uint64_t *ranks = fl_alloc(map->files.count, sizeof(*ranks));
+
+	if (!ranks)
+		return FL_ENOMEM;
+	for (size_t f = 0; f < map->files.count; f++)
+		ranks[f] = ((uint64_t)1 << 32) + path_rank(map, &map->files.at[f]);
+	/* From the end, so that the first of two entries counts. */
+	for (size_t i = settings->listed_count; listed && i-- > 0;)
+		if (settings->listed[i] != FL_NO_NAME)
+			ranks[settings->listed[i]] = i;
+	*count = 0;
+	for (uint32_t f = 0; f < map->files.count; f++)
+		if (fl_file_movable(&map->files.at[f]) && map->files.at[f].extent_count)
+			order[(*count)++] = (struct ranked){ranks[f], f};
+	if (*count)
+		qsort(order, *count, sizeof(*order), compare_ranks);
+	free(ranks);
+	return 0;
+}
+
+/* Within a budget: a file in pieces part by part, others whole. */
+static int add_within(const struct fl_map *map, const struct defrag_settings *settings,
+		      uint32_t index, uint64_t longest, struct fl_extents *scratch,
+		      struct units *units)
+{
+	const struct fl_file *file = &map->files.at[index];
+	uint64_t fragments = fl_fragments(map->extents.at + file->first_extent, file->extent_count);
+
+	return fragments > 1 && fragments > settings->threshold
+		       ? add_parts(map, index, longest, units)
+		       : add_whole(map, settings, index, scratch, units);
+}
+
+static int collect(const struct fl_map *map, const struct defrag_settings *settings, bool parts,
+		   uint64_t longest, struct units *units)
+{
+	struct ranked *order = fl_alloc(map->files.count, sizeof(*order));
+	struct fl_extents scratch = {0};
+	size_t count = 0;
+	int error = order ? collect_slots(map, units) : FL_ENOMEM;
+
+	if (!error)
+		error = rank_files(map, settings, order, &count);
+	for (size_t i = 0; i < count && !error; i++) {
+		size_t first = units->count;
+
+		if (parts)
+			error = add_within(map, settings, order[i].file, longest, &scratch, units);
+		else if (settings->mode == DEFRAG_FREE)
+			error = add_parts(map, order[i].file, 0, units);
+		else
+			error = add_whole(map, settings, order[i].file, &scratch, units);
+		for (; first < units->count; first++)
+			units->at[first].first =
+				settings->order == DEFRAG_LIST && order[i].rank < (uint64_t)1 << 32;
+	}
+	free(order);
+	fl_array_free(&scratch);
+	return error;
+}
+
 int units_collect(const struct fl_map *map, const struct defrag_settings *settings,
 		  struct units *units)
 {
-	FL_ARRAY(struct ranked) order = {0};
-	struct fl_extents scratch = {0};
-	int error = collect_slots(map, units);
+	return collect(map, settings, false, 0, units);
+}
 
-	for (uint32_t f = 0; f < map->files.count && !error; f++)
-		if (fl_file_movable(&map->files.at[f]) && map->files.at[f].extent_count)
-			error = fl_array_push(
-				&order, ((struct ranked){rank_of(map, &map->files.at[f]), f}));
-	if (order.count)
-		qsort(order.at, order.count, sizeof(*order.at), compare_ranks);
-	for (size_t i = 0; i < order.count && !error; i++)
-		error = settings->mode == DEFRAG_FREE
-				? add_fragments(map, order.at[i].file, units)
-				: add_whole(map, settings, order.at[i].file, &scratch, units);
-	fl_array_free(&order);
-	fl_array_free(&scratch);
-	return error;
+int units_collect_parts(const struct fl_map *map, const struct defrag_settings *settings,
+			uint64_t longest, struct units *units)
+{
+	return collect(map, settings, true, longest, units);
 }
 
 void units_free(struct units *units)
@@ -137,4 +213,5 @@ void units_free(struct units *units)
 	fl_array_free(&units->pieces);
 	fl_array_free(&units->slots);
 	fl_array_free(&units->by_length);
+	units->slot_blocks = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to defrag: what is moved or kept as a whole. In full and files mode a unit is a
- * file with its mapping tree, in free mode a fragment.
+ * file with its mapping tree, in free mode a fragment, within a budget a part of a file.
  */
 #ifndef DEFRAG_UNITS_H
 #define DEFRAG_UNITS_H
@@ -9,17 +9,19 @@
 #include "defrag/pack.h"
 
 struct unit {
-	uint32_t file;	    /* index into map->files */
-	uint32_t tree;	    /* mapping-tree blocks placed just before the data (whole files only) */
-	uint64_t blocks;    /* data blocks */
-	fl_pblk at;	    /* where the data begins now */
-	uint64_t fragments; /* of the data now */
-	bool whole;	    /* the data is one run now */
-	bool pinned;	    /* stays whatever happens: below the threshold */
-	bool keep;	    /* this attempt leaves it where it is */
-	bool placed;	    /* to is set */
-	bool split;	    /* no run was long enough: pieces hold its places instead */
-	fl_pblk to;	    /* where tree and data shall begin */
+	uint32_t file;	 /* index into map->files */
+	uint32_t tree;	 /* mapping-tree blocks placed just before the data (whole files only) */
+	uint64_t blocks; /* data blocks */
+	size_t first_extent, extent_count; /* where the data is now: map->extents */
+	fl_pblk at;			   /* where the data begins now */
+	uint64_t fragments;		   /* of the data now */
+	bool whole;			   /* the data is one run now */
+	bool pinned;			   /* stays whatever happens: below the threshold */
+	bool keep;			   /* this attempt leaves it where it is */
+	bool first;			   /* to be laid in order at the front */
+	bool placed;			   /* to is set */
+	bool split; /* no run was long enough: pieces hold its places instead */
+	fl_pblk to; /* where tree and data shall begin */
 	size_t first_piece, piece_count; /* into units->pieces */
 };
 
@@ -31,8 +33,15 @@ struct units {
 	uint64_t slot_blocks;	  /* their sum */
 };
 
+/* Files as units, or fragments in free mode. */
 int units_collect(const struct fl_map *map, const struct defrag_settings *settings,
 		  struct units *units) FL_CHECKED;
+/*
+ * Parts of files as units: fragments longer than `longest` blocks stay, and cut the file into
+ * parts, each of which can be made one run; the shorter the fragments, the more a byte gains.
+ */
+int units_collect_parts(const struct fl_map *map, const struct defrag_settings *settings,
+			uint64_t longest, struct units *units) FL_CHECKED;
 void units_free(struct units *units);
 
 /* Blocks a unit takes when it is one run. */

@@ -24,7 +24,7 @@ static const char usage[] =
 	"  -s, --seed N         another history of the same kind (default 1)\n"
 	"\n" FL_CLI_USAGE "\n"
 	"Not in this version (status 16): --files-only, --free-only, --target,\n"
-	"--file, --extents, -P, --partition, --offset, --undo.\n";
+	"--file, --extents.\n";
 
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {

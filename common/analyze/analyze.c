@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_lengths(const void *left, const void *right)
-{
-	const struct fl_run *a = left, *b = right;
-	int order = fl_compare(b->len, a->len);
-
-	return order ? order : fl_compare(a->start, b->start);
-}
-
 int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *options,
 	       struct fl_metrics *metrics)
 {
@@ -30,8 +22,7 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 	error = fl_map_slots(map, &slots);
 	if (error)
 		goto out;
-	if (slots.count)
-		qsort(slots.at, slots.count, sizeof(*slots.at), compare_lengths);
+	fl_runs_longest_first(&slots);
 
 	fl_analyze_files(map, &slots, &result->files);
 	fl_analyze_free(map, &slots, &result->free);

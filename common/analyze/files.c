@@ -35,8 +35,8 @@ void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_l
 			sum.pinned[file->pin] += file->kind != FL_KIND_XATTR;
 		if (!fl_file_counted(file))
 			continue;
-		fragments = fl_fragments(map->extents.at + file->first_extent, file->extent_count);
-		forced = fl_fragments_forced(file->blocks, slots_by_length->at,
+		fragments = fl_file_fragments(map, file);
+		forced = fl_fragments_forced(fl_file_room(map, file), slots_by_length->at,
 					     slots_by_length->count);
 		sum.count++;
 		sum.blocks += file->blocks;

@@ -34,16 +34,34 @@ int fl_run_open(struct run *run, const char *path, enum fl_device_mode mode)
 	return fl_device_recorder(run->file, watch, run, &run->device);
 }
 
+void fl_run_drop_map(struct run *run)
+{
+	if (run->units != run->map)
+		fl_map_free(run->units);
+	fl_map_free(run->map);
+	run->map = run->units = NULL;
+}
+
 void fl_run_close(struct run *run)
 {
-	fl_map_free(run->map);
-	run->map = NULL;
+	fl_run_drop_map(run);
 	fl_fs_close(run->fs);
 	run->fs = NULL;
+	fl_device_close(run->undo);
+	run->undo = NULL;
+	fl_device_close(run->window);
+	run->window = NULL;
 	fl_device_close(run->device);
 	run->device = NULL;
 	fl_device_close(run->file);
 	run->file = NULL;
+}
+
+struct fl_device *fl_run_disk(const struct run *run)
+{
+	if (run->undo)
+		return run->undo;
+	return run->window ? run->window : run->device;
 }
 
 /* Requests are whole blocks; only now is the size of a block known. */
@@ -59,12 +77,37 @@ static int check_max_io(struct run *run)
 	return 0;
 }
 
+int fl_run_tell_verdicts(struct run *run)
+{
+	static const char *const treatments[] = {
+		[FL_TREATMENT_MOVE] = "moved",
+		[FL_TREATMENT_ANALYSE] = "only analysed",
+		[FL_TREATMENT_REFUSE] = "refused",
+	};
+	char *e2fs_name = fl_run_e2fs_name(run, run->image);
+	struct fl_verdicts verdicts = {0};
+	int error = fl_fs_verdicts(fl_run_disk(run), &verdicts, &run->diag);
+
+	for (size_t i = 0; i < verdicts.count && !error; i++) {
+		const struct fl_verdict *verdict = &verdicts.at[i];
+		char text[512];
+
+		fl_message_name_image(verdict->sentence, e2fs_name ? e2fs_name : run->image, text,
+				      sizeof(text));
+		fl_message(run->program->name, run->image, "%s: %s: %s", verdict->name,
+			   treatments[verdict->treatment], text);
+	}
+	fl_array_free(&verdicts);
+	free(e2fs_name);
+	return error;
+}
+
 int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 {
 	int error;
 
 	run->action = "opening the filesystem";
-	error = fl_fs_open(run->device, mode, &run->fs, &run->diag);
+	error = fl_fs_open(fl_run_disk(run), mode, &run->fs, &run->diag);
 	if (error)
 		return error;
 	error = check_max_io(run);
@@ -74,7 +117,14 @@ int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 	fl_progress_phase(&run->progress, "scanning", "inodes", 0);
 	error = fl_scan(run->fs, fl_progress_update, &run->progress, &run->map, &run->diag);
 	fl_progress_clear(&run->progress);
-	return error;
+	if (error)
+		return error;
+	if (run->options->move_immutable)
+		fl_map_unpin(run->map, FL_PIN_IMMUTABLE);
+	if (run->map->geo.cluster_blocks > 1)
+		return fl_map_units(run->map, &run->units, &run->diag);
+	run->units = run->map;
+	return 0;
 }
 
 int fl_run_measure(struct run *run, const struct fl_map *map, struct fl_metrics *metrics)
@@ -117,6 +167,10 @@ int fl_run_describe(struct run *run)
 	image->path = strdup(run->image);
 	if (!image->path)
 		return FL_ENOMEM;
+	image->partition = run->place.partition;
+	image->placed = run->place.chosen;
+	image->offset_bytes = run->place.offset_bytes;
+	image->size_bytes = run->place.size_bytes;
 	image->filesystem.block_bytes = geo->block_bytes;
 	image->filesystem.blocks = geo->blocks;
 	image->filesystem.free_blocks = run->map->free_blocks;

@@ -18,13 +18,6 @@ struct candidates {
 	FL_ARRAY(struct candidate);
 };
 
-static int by_length_descending(const void *a, const void *b)
-{
-	const struct fl_run *left = a, *right = b;
-
-	return fl_compare(right->len, left->len);
-}
-
 /* Worst first; files alike in inode order, so that the report is the same everywhere. */
 static int by_fragments_descending(const void *a, const void *b)
 {
@@ -44,18 +37,17 @@ static int find_candidates(const struct fl_map *map, struct candidates *found)
 	error = fl_map_slots(map, &slots);
 	if (error)
 		goto out;
-	if (slots.count)
-		qsort(slots.at, slots.count, sizeof(*slots.at), by_length_descending);
+	fl_runs_longest_first(&slots);
 	for (i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
 		struct candidate candidate = {.file = i};
 
 		if (!fl_file_counted(file))
 			continue;
-		candidate.fragments =
-			fl_fragments(&map->extents.at[file->first_extent], file->extent_count);
+		candidate.fragments = fl_file_fragments(map, file);
 		if (candidate.fragments < 2 ||
-		    candidate.fragments <= fl_fragments_forced(file->blocks, slots.at, slots.count))
+		    candidate.fragments <=
+			    fl_fragments_forced(fl_file_room(map, file), slots.at, slots.count))
 			continue;
 		error = fl_array_push(found, candidate);
 		if (error)
@@ -72,7 +64,11 @@ static enum fl_left_reason reason_of(const struct run *run, const struct fl_map 
 {
 	if (run->program->leaves(run->program->settings, map, file))
 		return FL_LEFT_MODE;
-	return run->stopped ? FL_LEFT_STOPPED : FL_LEFT_NO_ROOM;
+	if (run->stopped)
+		return FL_LEFT_STOPPED;
+	return run->out_of_time || (run->program->budget && run->program->budget->bytes)
+		       ? FL_LEFT_BUDGET
+		       : FL_LEFT_NO_ROOM;
 }
 
 int fl_run_find_left(struct run *run, const struct fl_map *map, bool *beyond)
@@ -100,7 +96,7 @@ int fl_run_find_left(struct run *run, const struct fl_map *map, bool *beyond)
 		struct fl_left left = {.fragments = candidate->fragments};
 
 		left.reason = reason_of(run, map, candidate->file);
-		*beyond |= left.reason == FL_LEFT_NO_ROOM;
+		*beyond |= left.reason == FL_LEFT_NO_ROOM || left.reason == FL_LEFT_BUDGET;
 		if (i >= FL_LEFT_SHOWN)
 			continue;
 		left.path = strdup(fl_map_path(map, map->files.at[candidate->file].name, true, path,

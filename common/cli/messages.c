@@ -40,7 +40,7 @@ static const char *find_placeholder(const char *reason)
 }
 
 /* Copies reason, with the image's path for its placeholder, so that advice can be pasted. */
-static void name_image(const char *reason, const char *image, char *text, size_t bytes)
+void fl_message_name_image(const char *reason, const char *image, char *text, size_t bytes)
 {
 	const char *found;
 	size_t used = 0;
@@ -107,14 +107,18 @@ int fl_message_status(int error, enum fl_image_state state)
 	}
 }
 
-int fl_message_failure(const char *program, const char *image, const char *action, int error,
-		       const struct fl_diag *diag, enum fl_image_state state)
+int fl_message_failure(const char *program, const char *image, const char *e2fs_name,
+		       const char *action, int error, const struct fl_diag *diag,
+		       enum fl_image_state state)
 {
 	int saved = errno;
 	char reason[MESSAGE_BYTES];
 
+	if (!e2fs_name)
+		e2fs_name = image;
+
 	if (diag && diag->text[0])
-		name_image(diag->text, image, reason, sizeof(reason));
+		fl_message_name_image(diag->text, e2fs_name, reason, sizeof(reason));
 	else
 		(void)snprintf(reason, sizeof(reason), "%s: %s", action, fl_error_text(error));
 	switch (state) {
@@ -128,19 +132,19 @@ int fl_message_failure(const char *program, const char *image, const char *actio
 	case FL_IMAGE_UNCLEAN:
 		fl_message(program, image,
 			   "%s; file content is intact; run e2fsck -fy %s, then run %s again",
-			   reason, image, program);
+			   reason, e2fs_name, program);
 		break;
 	case FL_IMAGE_CLEAN:
 		fl_message(program, image,
 			   "%s; file content is intact and the filesystem is marked clean; run "
 			   "e2fsck -fn %s, then run %s again",
-			   reason, image, program);
+			   reason, e2fs_name, program);
 		break;
 	case FL_IMAGE_DONE:
 		fl_message(program, image,
 			   "%s; all blocks are moved, file content is intact; run e2fsck -fn %s, "
 			   "then %s --analyze %s",
-			   reason, image, program, image);
+			   reason, e2fs_name, program, image);
 		break;
 	}
 	errno = saved;

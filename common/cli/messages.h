@@ -17,6 +17,9 @@ enum fl_image_state {
 	FL_IMAGE_DONE,	    /* all is moved, and it is marked clean again */
 };
 
+/* A diag text or a verdict's sentence, with the image's path where it says IMAGE. */
+void fl_message_name_image(const char *reason, const char *image, char *text, size_t bytes);
+
 /*
  * "PROGRAM: IMAGE: TEXT.\n" on stderr, one line whatever the names contain; image NULL leaves
  * it out. Keeps errno. A stderr that cannot be written to is not an error.
@@ -28,9 +31,11 @@ int fl_message_status(int error, enum fl_image_state state);
 
 /*
  * Reports a failure: the diag's text, or "ACTION: the error's phrase" when it has none, then
- * what state the image is in and what to run next. Returns the exit status.
+ * what state the image is in and what to run next. e2fs_name is what the e2fsprogs must be
+ * given to find the filesystem; NULL: the image. Returns the exit status.
  */
-int fl_message_failure(const char *program, const char *image, const char *action, int error,
-		       const struct fl_diag *diag, enum fl_image_state state);
+int fl_message_failure(const char *program, const char *image, const char *e2fs_name,
+		       const char *action, int error, const struct fl_diag *diag,
+		       enum fl_image_state state);
 
 #endif

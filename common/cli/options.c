@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_IO_LIMIT (UINT64_C(1) << 30)
+#define MOST_PARTITIONS 65535 /* no table has more */
 
 enum shared_id {
 	OPT_ANALYZE,
@@ -20,14 +21,17 @@ enum shared_id {
 	OPT_HELP,
 	OPT_INTERLEAVE,
 	OPT_JSON,
-	OPT_LATER, /* on the fixed command line, but not offered yet */
 	OPT_MAX_IO,
+	OPT_MOVE_IMMUTABLE,
+	OPT_OFFSET,
 	OPT_OUTPUT,
+	OPT_PARTITION,
 	OPT_PROGRESS,
 	OPT_QUEUE,
 	OPT_QUIET,
 	OPT_RATE,
 	OPT_READ_AHEAD,
+	OPT_UNDO,
 	OPT_VERBOSE,
 	OPT_VERIFY,
 	OPT_VERSION,
@@ -50,15 +54,16 @@ static const struct shared_option shared_options[] = {
 	{"interleave", 0, no_argument, OPT_INTERLEAVE},
 	{"json", 0, optional_argument, OPT_JSON},
 	{"max-io", 0, required_argument, OPT_MAX_IO},
-	{"offset", 0, required_argument, OPT_LATER},
+	{"move-immutable", 0, no_argument, OPT_MOVE_IMMUTABLE},
+	{"offset", 0, required_argument, OPT_OFFSET},
 	{"output", 'o', required_argument, OPT_OUTPUT},
-	{"partition", 'P', required_argument, OPT_LATER},
+	{"partition", 'P', required_argument, OPT_PARTITION},
 	{"progress", 0, required_argument, OPT_PROGRESS},
 	{"queue", 0, required_argument, OPT_QUEUE},
 	{"quiet", 'q', no_argument, OPT_QUIET},
 	{"rate", 0, required_argument, OPT_RATE},
 	{"read-ahead", 0, required_argument, OPT_READ_AHEAD},
-	{"undo", 0, required_argument, OPT_LATER},
+	{"undo", 0, required_argument, OPT_UNDO},
 	{"verbose", 'v', no_argument, OPT_VERBOSE},
 	{"verify", 0, no_argument, OPT_VERIFY},
 	{"version", 'V', no_argument, OPT_VERSION},
@@ -260,6 +265,29 @@ static int parse_path(const char *value, const char **path, struct fl_diag *diag
 	return 0;
 }
 
+static int parse_offset(const char *value, struct fl_options *options, struct fl_diag *diag)
+{
+	uint64_t bytes;
+
+	if (fl_size_parse(value, &bytes))
+		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
+	if (bytes % FL_SECTOR_BYTES)
+		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 512 bytes: '%s'", value);
+	options->offset_bytes = bytes;
+	options->has_offset = true;
+	return 0;
+}
+
+static int parse_partition(const char *value, struct fl_options *options, struct fl_diag *diag)
+{
+	uint64_t number;
+	int error = fl_cli_number(value, 1, MOST_PARTITIONS, &number, diag);
+
+	if (!error)
+		options->partition = (unsigned)number;
+	return error;
+}
+
 /* One shared option; value is NULL when it has none. */
 static int take_shared(const struct shared_option *option, const char *value,
 		       struct fl_options *options, enum fl_request *request, struct fl_diag *diag)
@@ -287,12 +315,14 @@ static int take_shared(const struct shared_option *option, const char *value,
 		options->json = true;
 		options->json_path = NULL;
 		return value ? parse_path(value, &options->json_path, diag) : 0;
-	case OPT_LATER:
-		return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
 	case OPT_MAX_IO:
 		return parse_max_io(value, &options->analysis, diag);
+	case OPT_OFFSET:
+		return parse_offset(value, options, diag);
 	case OPT_OUTPUT:
 		return parse_path(value, &options->output_path, diag);
+	case OPT_PARTITION:
+		return parse_partition(value, options, diag);
 	case OPT_PROGRESS:
 		return parse_progress(value, &options->progress, diag);
 	case OPT_QUEUE:
@@ -308,9 +338,14 @@ static int take_shared(const struct shared_option *option, const char *value,
 		break;
 	case OPT_READ_AHEAD:
 		return parse_read_ahead(value, &options->analysis, diag);
+	case OPT_UNDO:
+		return parse_path(value, &options->undo_path, diag);
 	case OPT_VERBOSE:
 		options->verbose = true;
 		options->quiet = false;
+		break;
+	case OPT_MOVE_IMMUTABLE:
+		options->move_immutable = true;
 		break;
 	case OPT_VERIFY:
 		options->verify = true;
@@ -392,6 +427,15 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 	if (options->analyze && options->output_path)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --output: nothing to write with --analyze");
+	if (options->partition && options->has_offset)
+		return fl_fail(diag, FL_ESYNTAX,
+			       "options --partition and --offset: only one of them");
+	if (options->undo_path && options->analyze)
+		return fl_fail(diag, FL_ESYNTAX, "option --undo: nothing to undo with --analyze");
+	if (options->undo_path && options->output_path)
+		return fl_fail(diag, FL_ESYNTAX,
+			       "option --undo: nothing to undo with --output, IMAGE stays as it "
+			       "is");
 	return 0;
 }
 

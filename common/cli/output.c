@@ -113,8 +113,10 @@ int fl_output_check(const struct fl_options *options, struct fl_diag *diag)
 		{"--output", options->output_path, true},
 		{"--json", options->json_path, false},
 		{"--csv", options->csv_path, false},
+		{"--undo", options->undo_path, true},
 	};
 	const size_t count = sizeof(files) / sizeof(files[0]);
+	struct stat status;
 	size_t i, k;
 	int error;
 
@@ -130,6 +132,11 @@ int fl_output_check(const struct fl_options *options, struct fl_diag *diag)
 					       "options %s and %s: both name the file %s",
 					       files[k].option, files[i].option, files[i].path);
 	}
+	/* What an older run saved may be all that is left of another image. */
+	if (options->undo_path && !lstat(options->undo_path, &status))
+		return fl_fail(diag, FL_EINVAL,
+			       "option --undo: %s exists; name another file or remove it",
+			       options->undo_path);
 	return 0;
 }
 

@@ -16,6 +16,9 @@
 #include "common/cli/output.h"
 #include "common/cli/signals.h"
 
+/* As fl_plan_order has it. */
+#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
+
 /* --- the phases before anything is written --- */
 
 /* Opens the image, scans it and takes the "before" figures. */
@@ -24,9 +27,12 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 	int error;
 
 	error = fl_run_open(run, run->image, device_mode);
-	if (error)
-		return error;
-	error = fl_run_scan(run, fs_mode);
+	if (!error)
+		error = fl_run_locate(run);
+	if (!error && run->options->verbose)
+		error = fl_run_tell_verdicts(run);
+	if (!error)
+		error = fl_run_scan(run, fs_mode);
 	if (error)
 		return error;
 	if (run->options->verbose)
@@ -39,19 +45,27 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 /* Target layout and plan: where everything shall go, and the way there. */
 static int make_plan(struct run *run)
 {
-	static const struct fl_order_options defaults;
-	const uint64_t block_bytes = run->map->geo.block_bytes;
+	const uint64_t block_bytes = run->units->geo.block_bytes;
+	const struct fl_budget *budget = run->program->budget;
+	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
+	/* Small batches where a budget is to be kept closely. */
+	struct fl_order_options order = {
+		.batch_blocks =
+			most ? fl_max(fl_min(most / 8, DEFAULT_BATCH_BYTES / block_bytes), 1) : 0,
+	};
 	int error;
 
 	run->action = "planning";
-	error = run->program->target(run->program->settings, run->map, &run->target, &run->report,
+	error = run->program->target(run->program->settings, run->units, &run->target, &run->report,
 				     &run->diag);
 	if (!error)
-		error = fl_target_finish(&run->target, run->map, &run->diag);
+		error = fl_target_finish(&run->target, run->units, &run->diag);
 	if (!error)
-		error = fl_plan_order(run->map, &run->target, &defaults, &run->plan, &run->diag);
+		error = fl_plan_order(run->units, &run->target, &order, &run->plan, &run->diag);
 	if (error)
 		return error;
+	if (budget && budget->bytes)
+		fl_plan_truncate(run->plan, most);
 	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
 	run->report.needed_bytes = run->plan->needed_blocks * block_bytes;
 	if (run->options->verbose)
@@ -67,11 +81,17 @@ static int make_plan(struct run *run)
 /* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
 static int predict(struct run *run, bool *beyond)
 {
-	struct fl_map *predicted = NULL;
+	struct fl_map *predicted = NULL, *units = NULL;
 	int error;
 
 	run->action = "checking the plan";
-	error = fl_plan_predict(run->map, run->plan, &predicted, &run->diag);
+	error = fl_plan_predict(run->units, run->plan, &predicted, &run->diag);
+	if (!error && predicted->blocks) {
+		units = predicted;
+		predicted = NULL;
+		error = fl_units_to_blocks(units, &predicted, &run->diag);
+		fl_map_free(units);
+	}
 	if (error)
 		return error;
 	error = fl_run_measure(run, predicted, &run->report.predicted);
@@ -91,7 +111,7 @@ static int predict(struct run *run, bool *beyond)
  */
 static int move_to_copy(struct run *run)
 {
-	struct fl_map *map = run->map;
+	struct fl_map *map = run->map, *units = run->units;
 	int error;
 
 	run->action = "copying";
@@ -108,20 +128,18 @@ static int move_to_copy(struct run *run)
 	error = fl_output_take_mode(run->part, run->image, &run->diag);
 	if (error)
 		return error;
-	run->map = NULL;
+	run->map = run->units = NULL;
 	fl_run_close(run);
 	run->map = map;
+	run->units = units;
 	error = fl_run_open(run, run->part, FL_DEVICE_WRITE);
 	if (error)
 		return error;
 	run->action = "opening the copy";
-	return fl_fs_open(run->device, FL_FS_CHANGE, &run->fs, &run->diag);
-}
-
-static bool stop_asked(void *context)
-{
-	(void)context;
-	return fl_signals_stop_asked();
+	error = fl_run_open_place(run);
+	if (error)
+		return error;
+	return fl_fs_open(fl_run_disk(run), FL_FS_CHANGE, &run->fs, &run->diag);
 }
 
 static double seconds_between(const struct timespec *from, const struct timespec *to)
@@ -129,29 +147,56 @@ static double seconds_between(const struct timespec *from, const struct timespec
 	return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) / 1e9;
 }
 
+/* Whether the time that the run may take is over. */
+static bool time_is_up(const struct run *run)
+{
+	const struct fl_budget *budget = run->program->budget;
+	struct timespec now = {0};
+
+	if (!budget || !budget->seconds || clock_gettime(CLOCK_MONOTONIC, &now))
+		return false;
+	return seconds_between(&run->move_began, &now) >= (double)budget->seconds;
+}
+
+static bool stop_asked(void *context)
+{
+	struct run *run = context;
+
+	run->out_of_time |= time_is_up(run);
+	return run->out_of_time || fl_signals_stop_asked();
+}
+
+static void moving_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct run *run = context;
+
+	fl_progress_update(&run->progress, done, total);
+}
+
 static int move(struct run *run)
 {
 	struct fl_move_options options = {
 		.verify = run->options->verify,
 		.cancelled = stop_asked,
-		.progress = fl_progress_update,
-		.context = &run->progress,
+		.progress = moving_progress,
+		.context = run,
 	};
-	struct timespec from = {0}, to = {0};
+	struct timespec to = {0};
 	int error;
 
 	run->action = "moving";
 	/* From here on it is the mover that knows where it may stop. */
 	run->may_stop = false;
-	fl_progress_phase(&run->progress, "moving", NULL, run->map->geo.block_bytes);
-	(void)clock_gettime(CLOCK_MONOTONIC, &from);
-	error = fl_move_run(run->fs, run->map, run->plan, &options, &run->report.moves, &run->diag);
+	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
+	(void)clock_gettime(CLOCK_MONOTONIC, &run->move_began);
+	error = fl_move_run(run->fs, run->units, run->plan, &options, &run->report.moves,
+			    &run->diag);
 	(void)clock_gettime(CLOCK_MONOTONIC, &to);
 	fl_progress_clear(&run->progress);
-	run->report.seconds = seconds_between(&from, &to);
+	run->report.seconds = seconds_between(&run->move_began, &to);
 	run->moved = !error;
 	if (error == FL_ECANCELLED) {
-		run->stopped = true;
+		run->stopped = !run->out_of_time;
 		error = 0;
 	}
 	return error;
@@ -168,8 +213,7 @@ static int look_again(struct run *run, bool *beyond)
 	fl_plan_free(run->plan);
 	run->plan = NULL;
 	fl_target_free(&run->target);
-	fl_map_free(run->map);
-	run->map = NULL;
+	fl_run_drop_map(run);
 	fl_fs_close(run->fs);
 	run->fs = NULL;
 	error = fl_run_scan(run, FL_FS_READ);
@@ -230,7 +274,7 @@ static int analyze_images(struct run *run)
 		return error;
 	for (i = 0; i < run->options->image_count; i++) {
 		run->image = run->options->images[i];
-		error = look(run, FL_DEVICE_READ, FL_FS_READ);
+		error = look(run, FL_DEVICE_READ, FL_FS_ANALYZE);
 		if (!error && run->interleave)
 			error = fl_interleave_add(run->interleave, run->map);
 		if (error)
@@ -262,8 +306,11 @@ static int change_image(struct run *run, bool *partly)
 	if (fl_signals_stop_asked())
 		return FL_ECANCELLED;
 	no_room = run->plan->left_blocks > 0;
-	if (copies)
+	error = fl_run_warn_trailer(run);
+	if (!error && copies)
 		error = move_to_copy(run);
+	else if (!error && run->options->undo_path && !dry_run)
+		error = fl_run_keep_undo(run);
 	if (!error && !dry_run)
 		error = move(run);
 	if (!error && !dry_run)
@@ -273,7 +320,7 @@ static int change_image(struct run *run, bool *partly)
 	if (!error)
 		error = fl_run_present(run);
 	if (!error)
-		*partly = no_room || beyond;
+		*partly = no_room || beyond || run->out_of_time;
 	return error;
 }
 
@@ -288,6 +335,23 @@ static enum fl_image_state state_of(const struct run *run)
 	if (run->report.moves.fenced)
 		return FL_IMAGE_UNCLEAN;
 	return run->moved ? FL_IMAGE_DONE : FL_IMAGE_CLEAN;
+}
+
+/* written: the image, or the copy that --output made. */
+static int fail(struct run *run, int error, const char *written)
+{
+	const char *name = run->program->name;
+	char *e2fs_name = written ? fl_run_e2fs_name(run, written) : NULL;
+	int status;
+
+	status = fl_message_failure(name, written, e2fs_name, run->action, error, &run->diag,
+				    state_of(run));
+	free(e2fs_name);
+	fl_run_list_partitions(run);
+	if (run->has_undo && run->report.moves.wrote)
+		fl_message(name, written, "e2undo %s %s brings back the image of before",
+			   run->options->undo_path, written);
+	return status;
 }
 
 static int conclude(struct run *run, int error, bool partly)
@@ -306,8 +370,7 @@ static int conclude(struct run *run, int error, bool partly)
 		return FL_EXIT_USAGE;
 	}
 	if (error)
-		return fl_message_failure(name, written, run->action, error, &run->diag,
-					  state_of(run));
+		return fail(run, error, written);
 	if (run->stopped)
 		fl_message(name, written,
 			   "cancelled: batches done and in place: %" PRIu64
@@ -337,6 +400,9 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = conclude(&run, error, partly);
+	/* Of no use to anybody, and it would stand in the way of the next try. */
+	if (run.has_undo && error && !run.report.moves.wrote)
+		(void)unlink(options->undo_path);
 
 	fl_plan_free(run.plan);
 	fl_target_free(&run.target);
@@ -346,6 +412,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);
+	fl_partitions_free(&run.partitions);
 	return status;
 }
 
@@ -357,7 +424,7 @@ static int print(const struct fl_program *program, const char *text)
 
 	if (!error)
 		return FL_EXIT_DONE;
-	return fl_message_failure(program->name, NULL, "printing", error, &diag,
+	return fl_message_failure(program->name, NULL, NULL, "printing", error, &diag,
 				  FL_IMAGE_UNTOUCHED);
 }
 
@@ -368,7 +435,7 @@ static int answer(const struct fl_program *program)
 	int status;
 
 	if (error)
-		status = fl_message_failure(program->name, NULL, "answering", error, NULL,
+		status = fl_message_failure(program->name, NULL, NULL, "answering", error, NULL,
 					    FL_IMAGE_UNTOUCHED);
 	else
 		status = print(program, text);
@@ -392,8 +459,8 @@ int fl_cli_main(const struct fl_program *program, int argc, char **argv)
 		return FL_EXIT_USAGE;
 	}
 	if (error)
-		return fl_message_failure(program->name, NULL, "reading the command line", error,
-					  &diag, FL_IMAGE_UNTOUCHED);
+		return fl_message_failure(program->name, NULL, NULL, "reading the command line",
+					  error, &diag, FL_IMAGE_UNTOUCHED);
 	switch (request) {
 	case FL_REQUEST_HELP:
 		return print(program, program->usage);

@@ -23,6 +23,9 @@ int fl_device_zero(struct fl_device *device, uint64_t length, uint64_t position)
 /* True when device is a raw file (not a wrapper of one) and that file is the one in st. */
 bool fl_device_file_same(const struct fl_device *device, const struct stat *st);
 
+/* The descriptor of a raw file or block device (not a wrapper of one), borrowed; else -1. */
+int fl_device_file_fd(const struct fl_device *device);
+
 /* pwrite until all is written: 0, FL_EHOSTFULL or FL_EIO; errno tells more. */
 int fl_device_file_pwrite(int fd, const void *buffer, size_t length, uint64_t position) FL_CHECKED;
 
@@ -38,10 +41,14 @@ int fl_device_lock(int fd, const struct stat *st, enum fl_device_mode mode,
 		   struct fl_diag *diag) FL_CHECKED;
 
 /*
- * FL_EBUSY when the file in st is attached to a loop device or is itself the source of a mount
- * (fuse2fs). Needs /sys and /proc; where they are missing nothing is found.
+ * FL_EBUSY when the file or block device in st is attached to a loop device or is itself the
+ * source of a mount (for a file: fuse2fs), or when st is a loop device whose bytes another one
+ * has too, or whose file is locked. Needs /sys and /proc; where they are missing nothing is found.
  */
 int fl_device_check_unused(const struct stat *st, struct fl_diag *diag) FL_CHECKED;
+
+/* FL_EBUSY with what is known about who has claimed the block device in st. */
+int fl_device_claimed(const struct stat *st, struct fl_diag *diag) FL_CHECKED;
 
 /* An overlay over below, or over zeros when below is NULL. */
 int fl_device_overlay_new(struct fl_device *below, uint64_t size_bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A raw image file as a device: system calls on one descriptor, errors translated.
- * After the open nothing here may look at the path again.
+ * A raw image file or a block device as a device: system calls on one descriptor, errors
+ * translated. After the open nothing here may look at the path again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <linux/falloc.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 
 #include <fraglab/util.h>
 
@@ -181,21 +183,38 @@ static const struct fl_device_ops file_ops = {
 	.close = file_close,
 };
 
+/*
+ * No punch and no zero: what a disk does with a discard differs from disk to disk, and zeros
+ * would have to be written. Vacated blocks are left alone.
+ */
+static const struct fl_device_ops block_ops = {
+	.read = file_read,
+	.write = file_write,
+	.flush = file_flush,
+	.close = file_close,
+};
+
+int fl_device_file_fd(const struct fl_device *device)
+{
+	bool ours = device->ops == &file_ops || device->ops == &block_ops;
+
+	return ours ? ((const struct file *)device)->fd : -1;
+}
+
 bool fl_device_file_same(const struct fl_device *device, const struct stat *st)
 {
 	const struct file *file = (const struct file *)device;
 
-	return device->ops == &file_ops && file->dev == st->st_dev && file->ino == st->st_ino;
+	return fl_device_file_fd(device) >= 0 && file->dev == st->st_dev && file->ino == st->st_ino;
 }
 
 static int check_kind(const struct stat *st, enum fl_device_mode mode, struct fl_diag *diag)
 {
 	if (S_ISDIR(st->st_mode))
 		return fl_fail(diag, FL_EINVAL, "open: is a directory; name an image file");
+	/* The device itself tells whether it can be written to. */
 	if (S_ISBLK(st->st_mode))
-		return fl_fail(diag, FL_EINVAL,
-			       "open: block devices are not supported yet; copy it to an image "
-			       "file (dd) and work on that");
+		return 0;
 	if (!S_ISREG(st->st_mode))
 		return fl_fail(diag, FL_EINVAL, "open: is not a regular file; name an image file");
 	/* Root could write to it all the same, but somebody meant it to stay as it is. */
@@ -229,15 +248,20 @@ static int open_checked(const char *path, enum fl_device_mode mode, struct stat 
 	/* O_NONBLOCK: no waiting at a FIFO that took the place of the file. */
 	int flags =
 		(mode == FL_DEVICE_WRITE ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	bool block = false;
 	int fd, rc;
 
-	/* Only so that devices and directories are not even opened; the fstat below decides. */
+	/* Only so that other devices and directories are not even opened; fstat decides. */
 	if (!stat(path, st)) {
 		rc = check_kind(st, mode, diag);
 		if (rc)
 			return rc;
+		block = S_ISBLK(st->st_mode);
 	}
-	fd = open(path, flags);
+	/* For a block device: nothing else has it mounted or otherwise claimed, nor may. */
+	fd = open(path, block ? flags | O_EXCL : flags);
+	if (fd < 0 && block && errno == EBUSY)
+		return fl_device_claimed(st, diag);
 	if (fd < 0)
 		return fl_fail(diag, FL_EIO, "open: %s", strerror(errno));
 	if (fstat(fd, st)) {
@@ -245,6 +269,8 @@ static int open_checked(const char *path, enum fl_device_mode mode, struct stat 
 		goto fail;
 	}
 	rc = check_kind(st, mode, diag);
+	if (!rc && block != S_ISBLK(st->st_mode))
+		rc = fl_fail(diag, FL_EBUSY, "open: replaced at this moment; try again");
 	if (rc)
 		goto fail;
 	rc = fl_device_lock(fd, st, mode, diag);
@@ -265,9 +291,27 @@ fail:
 	return rc;
 }
 
+/* A file's size is in its inode, a block device's is not; nor is whether it can be written to. */
+static int size_of(int fd, const struct stat *st, enum fl_device_mode mode, uint64_t *size_bytes,
+		   struct fl_diag *diag)
+{
+	int read_only = 0;
+
+	if (!S_ISBLK(st->st_mode)) {
+		*size_bytes = (uint64_t)st->st_size;
+		return 0;
+	}
+	if (ioctl(fd, BLKGETSIZE64, size_bytes))
+		return fl_fail(diag, FL_EIO, "open: cannot find its size: %s", strerror(errno));
+	if (mode == FL_DEVICE_WRITE && !ioctl(fd, BLKROGET, &read_only) && read_only)
+		return fl_fail(diag, FL_EIO, "open: the block device is write-protected");
+	return 0;
+}
+
 int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_device **device,
 			struct fl_diag *diag)
 {
+	uint64_t size_bytes = 0;
 	struct file *file;
 	struct stat st;
 	int fd = -1, rc;
@@ -277,6 +321,11 @@ int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_de
 	rc = open_checked(path, mode, &st, &fd, diag);
 	if (rc)
 		return rc;
+	rc = size_of(fd, &st, mode, &size_bytes, diag);
+	if (rc) {
+		(void)close(fd);
+		return rc;
+	}
 	file = calloc(1, sizeof(*file));
 	if (!file) {
 		(void)close(fd);
@@ -285,10 +334,10 @@ int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_de
 	file->fd = fd;
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
-	file->device.ops = &file_ops;
-	file->device.size_bytes = (uint64_t)st.st_size;
+	file->device.ops = S_ISBLK(st.st_mode) ? &block_ops : &file_ops;
+	file->device.size_bytes = size_bytes;
 	file->device.read_only = mode == FL_DEVICE_READ;
-	file->device.sparse = is_sparse(fd, &st);
+	file->device.sparse = !S_ISBLK(st.st_mode) && is_sparse(fd, &st);
 	*device = &file->device;
 	return 0;
 }

@@ -58,13 +58,13 @@ static int count_free(struct fl_fs *fs, uint64_t *free_blocks, struct fl_diag *d
 {
 	const struct fl_geometry *geo = &fs->geo;
 	blk64_t used;
-	errcode_t code =
-		ext2fs_count_used_clusters(fs->ext2, geo->first_data_block, geo->blocks - 1, &used);
+	errcode_t code;
 
+	code = ext2fs_count_used_clusters(fs->ext2, geo->first_data_block, geo->blocks - 1, &used);
 	if (code)
 		return fl_fail(diag, fl_fs_error(fs, code), "cannot count the free blocks: %s",
 			       error_message(code));
-	*free_blocks = geo->blocks - geo->first_data_block - used;
+	*free_blocks = geo->blocks - geo->first_data_block - used * geo->cluster_blocks;
 	return 0;
 }
 

@@ -33,8 +33,14 @@ static inline int fl_fs_error(struct fl_fs *fs, errcode_t code)
 
 /* --- feature.c --- */
 
-/* FL_EFEATURE, with the sentence, when a feature is one that cannot be moved; else 0. */
-int fl_feature_check(const struct ext2_super_block *super, struct fl_diag *diag);
+/*
+ * FL_EFEATURE, FL_EDIRTY or FL_EDAMAGED, with the sentence, when the mode does not take a
+ * filesystem with such a superblock; else 0.
+ */
+int fl_feature_check(const struct ext2_super_block *super, enum fl_fs_mode mode,
+		     struct fl_diag *diag);
+/* Appends the verdicts on all it says. FL_ENOMEM. */
+int fl_feature_verdicts(const struct ext2_super_block *super, struct fl_verdicts *list);
 
 /* --- geometry.c --- */
 
@@ -46,6 +52,6 @@ int fl_geometry_fill(ext2_filsys ext2, struct fl_geometry *geo, struct fl_diag *
  * Everything that can be refused from the raw superblock alone, before libext2fs sees the
  * image. FL_ENOTEXT, FL_ESHORT, FL_EDAMAGED, FL_EFEATURE, FL_EDIRTY, FL_EIO.
  */
-int fl_super_check(struct fl_device *device, struct fl_diag *diag);
+int fl_super_check(struct fl_device *device, enum fl_fs_mode mode, struct fl_diag *diag);
 
 #endif

@@ -33,6 +33,13 @@ int fl_geometry_fill(ext2_filsys ext2, struct fl_geometry *geo, struct fl_diag *
 		return fl_fail(diag, FL_EDAMAGED,
 			       "superblock: its counts contradict each other; run e2fsck -f IMAGE "
 			       "first");
+	/* mke2fs makes no others. */
+	if (made.cluster_blocks > 1 &&
+	    (made.first_data_block || made.blocks % made.cluster_blocks ||
+	     made.blocks_per_group % made.cluster_blocks))
+		return fl_fail(diag, FL_EFEATURE,
+			       "feature bigalloc: groups or filesystem are not of whole clusters; "
+			       "this version leaves such filesystems alone");
 	*geo = made;
 	return 0;
 }

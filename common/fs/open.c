@@ -26,6 +26,9 @@ static int open_reason(struct fl_fs *fs, errcode_t code, struct fl_diag *diag)
 	}
 }
 
+/* Above this many blocks a bitmap of runs is smaller than one of bits (128 MiB). */
+#define BIT_ARRAY_BLOCKS (UINT64_C(1) << 30)
+
 /* libext2fs checks neither by itself. */
 static int check_descriptors(struct fl_fs *fs, struct fl_diag *diag)
 {
@@ -75,7 +78,8 @@ static int check_journal(struct fl_fs *fs, struct fl_diag *diag)
 	errcode_t code;
 	int error;
 
-	if (!ext2fs_has_feature_journal(ext2->super))
+	/* Without a number it is on another device; only an analysis comes here then. */
+	if (!ext2fs_has_feature_journal(ext2->super) || !ext2->super->s_journal_inum)
 		return 0;
 	code = ext2fs_bmap2(ext2, ext2->super->s_journal_inum, NULL, NULL, 0, 0, NULL, &block);
 	if (code || !block || block >= ext2fs_blocks_count(ext2->super)) {
@@ -101,6 +105,34 @@ static int check_journal(struct fl_fs *fs, struct fl_diag *diag)
 	return 0;
 }
 
+/* Even where nothing is written, what another machine is writing cannot be read. */
+static int check_mmp(struct fl_fs *fs, struct fl_diag *diag)
+{
+	ext2_filsys ext2 = fs->ext2;
+	struct mmp_struct mmp;
+	uint64_t block = ext2->super->s_mmp_block;
+	int error;
+
+	if (!ext2fs_has_feature_mmp(ext2->super))
+		return 0;
+	if (block <= ext2->super->s_first_data_block || block >= ext2fs_blocks_count(ext2->super))
+		return fl_fail(diag, FL_EDAMAGED,
+			       "the block of multiple mount protection is outside the filesystem; "
+			       "run e2fsck -f IMAGE first");
+	error = fl_device_read(fs->io.device, &mmp, sizeof(mmp), block * ext2->blocksize);
+	if (error)
+		return fl_fail(diag, error, "cannot read the block of multiple mount protection");
+	if (ext2fs_le32_to_cpu(mmp.mmp_magic) != EXT4_MMP_MAGIC)
+		return fl_fail(diag, FL_EDAMAGED,
+			       "the block of multiple mount protection is damaged; run e2fsck -f "
+			       "IMAGE first");
+	if (ext2fs_le32_to_cpu(mmp.mmp_seq) != EXT4_MMP_SEQ_CLEAN)
+		return fl_fail(diag, FL_EBUSY,
+			       "multiple mount protection says that it is in use; if it is not, "
+			       "run e2fsck -f IMAGE first");
+	return 0;
+}
+
 int fl_fs_open(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **fs,
 	       struct fl_diag *diag)
 {
@@ -112,7 +144,7 @@ int fl_fs_open(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **fs
 
 	if (mode == FL_FS_CHANGE && device->read_only)
 		return fl_fail(diag, FL_EINVAL, "the image is open for reading only");
-	error = fl_super_check(device, diag);
+	error = fl_super_check(device, mode, diag);
 	if (error)
 		return error;
 	made = calloc(1, sizeof(*made));
@@ -131,11 +163,15 @@ int fl_fs_open(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **fs
 		goto out;
 	}
 	made->state = made->ext2->super->s_state;
+	if (ext2fs_blocks_count(made->ext2->super) > BIT_ARRAY_BLOCKS)
+		made->ext2->default_bitmap_type = EXT2FS_BMAP64_RBTREE;
 	error = fl_geometry_fill(made->ext2, &made->geo, diag);
 	if (!error)
 		error = check_descriptors(made, diag);
 	if (!error)
 		error = read_bitmaps(made, diag);
+	if (!error)
+		error = check_mmp(made, diag);
 	if (!error)
 		error = check_journal(made, diag);
 	if (error)

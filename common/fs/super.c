@@ -65,82 +65,50 @@ static int check_size(struct ext2_super_block *super, uint64_t have, struct fl_d
 	return 0;
 }
 
-static int check_kind(const struct ext2_super_block *super, struct fl_diag *diag)
-{
-	if (super->s_rev_level > EXT2_MAX_SUPP_REV)
-		return fl_fail(diag, FL_EFEATURE, "revision %u is unknown", super->s_rev_level);
-	/* Revision 0 has no feature words: what is there is an accident, and who reads it differs.
-	 */
-	if (super->s_rev_level == EXT2_GOOD_OLD_REV &&
-	    (super->s_feature_compat | super->s_feature_incompat | super->s_feature_ro_compat))
-		return fl_fail(diag, FL_EDAMAGED,
-			       "revision 0 with feature flags; run e2fsck -f IMAGE first");
-	if (super->s_creator_os != EXT2_OS_LINUX && super->s_creator_os != EXT2_OS_FREEBSD)
-		return fl_fail(
-			diag, FL_EFEATURE,
-			"made for another system (creator %u), whose inodes hold other block "
-			"numbers; this version leaves such filesystems alone",
-			super->s_creator_os);
-	if (super->s_flags & EXT2_FLAGS_IS_SNAPSHOT)
-		return fl_fail(
-			diag, FL_EFEATURE,
-			"it is a snapshot image; this version leaves such filesystems alone");
-	return fl_feature_check(super, diag);
-}
+/* The first bytes of a filesystem, as they are on disk but for the byte order. */
+struct start {
+	unsigned char before[SUPERBLOCK_OFFSET];
+	struct ext2_super_block super;
+};
 
-static int check_external_journal(struct ext2_super_block *super, struct fl_diag *diag)
+static int read_start(struct fl_device *device, struct start *start, struct fl_diag *diag)
 {
-	if (ext2fs_has_feature_journal(super) && !super->s_journal_inum)
-		return fl_fail(diag, FL_EFEATURE,
-			       "its journal is on another device, which is not supported yet; run "
-			       "tune2fs -O ^has_journal IMAGE first");
+	int error = fl_device_read(device, start, sizeof(*start), 0);
+
+	if (error)
+		return fl_fail(diag, error, "cannot read the superblock");
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	ext2fs_swap_super(&start->super);
+#endif
 	return 0;
 }
 
-static int check_clean(struct ext2_super_block *super, struct fl_diag *diag)
+int fl_super_check(struct fl_device *device, enum fl_fs_mode mode, struct fl_diag *diag)
 {
-	if (ext2fs_has_feature_journal_needs_recovery(super))
-		return fl_fail(diag, FL_EDIRTY,
-			       "its journal must be replayed; run e2fsck -f IMAGE first");
-	if (ext2fs_has_feature_orphan_present(super) || super->s_last_orphan ||
-	    (super->s_state & EXT3_ORPHAN_FS))
-		return fl_fail(diag, FL_EDIRTY,
-			       "files deleted while open wait for removal; run e2fsck -f IMAGE "
-			       "first");
-	if (super->s_state & EXT2_ERROR_FS)
-		return fl_fail(diag, FL_EDIRTY,
-			       "it is marked as having errors; run e2fsck -f IMAGE first");
-	if (!(super->s_state & EXT2_VALID_FS) || (super->s_state & EXT4_FC_REPLAY))
-		return fl_fail(diag, FL_EDIRTY,
-			       "it was not unmounted cleanly; run e2fsck -f IMAGE first");
-	return 0;
-}
-
-int fl_super_check(struct fl_device *device, struct fl_diag *diag)
-{
-	struct {
-		unsigned char before[SUPERBLOCK_OFFSET];
-		struct ext2_super_block super;
-	} start;
+	struct start start;
 	int error;
 
 	if (device->size_bytes < sizeof(start))
 		return fl_fail(diag, FL_ENOTEXT, "%" PRIu64 " bytes are too few for a filesystem",
 			       device->size_bytes);
-	error = fl_device_read(device, &start, sizeof(start), 0);
+	error = read_start(device, &start, diag);
 	if (error)
-		return fl_fail(diag, error, "cannot read the superblock");
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	ext2fs_swap_super(&start.super);
-#endif
+		return error;
 	if (start.super.s_magic != EXT2_SUPER_MAGIC)
 		return not_ext(start.before, diag);
 	error = check_size(&start.super, device->size_bytes, diag);
-	if (!error)
-		error = check_kind(&start.super, diag);
-	if (!error)
-		error = check_external_journal(&start.super, diag);
-	if (!error)
-		error = check_clean(&start.super, diag);
-	return error;
+	return error ? error : fl_feature_check(&start.super, mode, diag);
+}
+
+int fl_fs_verdicts(struct fl_device *device, struct fl_verdicts *list, struct fl_diag *diag)
+{
+	struct start start;
+	int error;
+
+	if (device->size_bytes < sizeof(start))
+		return 0;
+	error = read_start(device, &start, diag);
+	if (error || start.super.s_magic != EXT2_SUPER_MAGIC)
+		return error;
+	return fl_feature_verdicts(&start.super, list);
 }

@@ -144,10 +144,10 @@ static int claim_file(struct claims *claims, const struct fl_file *file)
 	return 0;
 }
 
-/* Free is what nobody owns. */
+/* Free is what nobody owns, in whole clusters. */
 static int derive_free(struct fl_map *map, const struct fl_blockset *owned)
 {
-	uint64_t pos = 0, start;
+	uint64_t pos = 0, start, ratio = map->geo.cluster_blocks;
 
 	map->free.count = 0;
 	map->free_blocks = 0;
@@ -156,7 +156,10 @@ static int derive_free(struct fl_map *map, const struct fl_blockset *owned)
 
 		if (!fl_blockset_find(owned, start, map->geo.blocks, true, &pos))
 			pos = map->geo.blocks;
-		run.len = pos - start;
+		run.start = fl_div_up(start, ratio) * ratio;
+		if (pos / ratio * ratio <= run.start)
+			continue;
+		run.len = pos / ratio * ratio - run.start;
 		map->free_blocks += run.len;
 		if (fl_array_push(&map->free, run))
 			return FL_ENOMEM;
@@ -215,4 +218,11 @@ bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file)
 		return false;
 	*file = low;
 	return true;
+}
+
+void fl_map_unpin(struct fl_map *map, enum fl_pin pin)
+{
+	for (size_t i = 0; i < map->files.count; i++)
+		if (map->files.at[i].pin == pin)
+			map->files.at[i].pin = FL_PIN_NONE;
 }

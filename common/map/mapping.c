@@ -125,6 +125,38 @@ uint64_t fl_fragments(const struct fl_extent *extents, size_t count)
 	return fragments;
 }
 
+uint64_t fl_file_fragments(const struct fl_map *map, const struct fl_file *file)
+{
+	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	uint64_t fragments = 0, ratio = map->geo.cluster_blocks;
+
+	if (ratio == 1)
+		return fl_fragments(extents, file->extent_count);
+	for (size_t i = 0; i < file->extent_count; i++) {
+		fl_pblk cluster = extents[i].pblk / ratio, last;
+
+		last = i ? (fl_extent_pend(&extents[i - 1]) - 1) / ratio : cluster;
+		fragments += !i || (cluster != last && cluster != last + 1);
+	}
+	return fragments;
+}
+
+uint64_t fl_file_room(const struct fl_map *map, const struct fl_file *file)
+{
+	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	uint64_t clusters = 0, ratio = map->geo.cluster_blocks, next = 0;
+
+	if (ratio == 1)
+		return file->blocks;
+	for (size_t i = 0; i < file->extent_count; i++) {
+		uint64_t first = fl_max(extents[i].lblk / ratio, next);
+
+		next = (fl_extent_lend(&extents[i]) - 1) / ratio + 1;
+		clusters += next - first;
+	}
+	return clusters * ratio;
+}
+
 uint64_t fl_fragments_forced(uint64_t blocks, const struct fl_run *slots_by_length, size_t count)
 {
 	uint64_t held = 0;

@@ -65,6 +65,18 @@ static int push_pinned(const struct fl_map *map, struct fl_runs *stay)
 	return 0;
 }
 
+/* What must stay keeps its clusters from others. */
+static void round_outwards(struct fl_runs *runs, uint64_t ratio)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		struct fl_run *run = &runs->at[i];
+		uint64_t end = fl_div_up(fl_run_end(*run), ratio) * ratio;
+
+		run->start -= run->start % ratio;
+		run->len = end - run->start;
+	}
+}
+
 int fl_map_slots(const struct fl_map *map, struct fl_runs *slots)
 {
 	struct fl_runs stay = {0};
@@ -76,6 +88,7 @@ int fl_map_slots(const struct fl_map *map, struct fl_runs *slots)
 			goto out;
 	if (push_pinned(map, &stay))
 		goto out;
+	round_outwards(&stay, map->geo.cluster_blocks);
 	fl_runs_normalize(&stay);
 	if (fl_array_push(&stay, ((struct fl_run){map->geo.blocks, 1})))
 		goto out;
@@ -83,7 +96,7 @@ int fl_map_slots(const struct fl_map *map, struct fl_runs *slots)
 		if (stay.at[i].start > pos &&
 		    fl_array_push(slots, ((struct fl_run){pos, stay.at[i].start - pos})))
 			goto out;
-		pos = fl_run_end(stay.at[i]);
+		pos = fl_max(pos, fl_run_end(stay.at[i]));
 	}
 	error = 0;
 out:

@@ -28,3 +28,28 @@ void fl_runs_normalize(struct fl_runs *runs)
 	}
 	runs->count = kept + 1;
 }
+
+static int compare_longest_first(const void *a, const void *b)
+{
+	const struct fl_run *left = a, *right = b;
+
+	return left->len != right->len ? fl_compare(right->len, left->len)
+				       : fl_compare(left->start, right->start);
+}
+
+static int compare_shortest_first(const void *a, const void *b)
+{
+	return compare_longest_first(b, a);
+}
+
+void fl_runs_longest_first(struct fl_runs *runs)
+{
+	if (runs->count)
+		qsort(runs->at, runs->count, sizeof(*runs->at), compare_longest_first);
+}
+
+void fl_runs_shortest_first(struct fl_runs *runs)
+{
+	if (runs->count)
+		qsort(runs->at, runs->count, sizeof(*runs->at), compare_shortest_first);
+}

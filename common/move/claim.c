@@ -11,11 +11,12 @@
 struct move_groups {
 	struct fl_fs *owner;
 	ext2_filsys fs;
+	uint32_t unit_blocks;  /* of the runs */
 	bool *dirty;	       /* by group */
 	unsigned char *buffer; /* one block */
 };
 
-int move_groups_new(struct fl_fs *fs, struct move_groups **groups)
+int move_groups_new(struct fl_fs *fs, uint32_t unit_blocks, struct move_groups **groups)
 {
 	struct move_groups *made = calloc(1, sizeof(*made));
 
@@ -23,6 +24,7 @@ int move_groups_new(struct fl_fs *fs, struct move_groups **groups)
 		return FL_ENOMEM;
 	made->owner = fs;
 	made->fs = fl_fs_ext2(fs);
+	made->unit_blocks = unit_blocks;
 	made->dirty = fl_alloc(made->fs->group_desc_count, sizeof(*made->dirty));
 	made->buffer = malloc(made->fs->blocksize);
 	if (!made->dirty || !made->buffer) {
@@ -58,10 +60,12 @@ void move_groups_mark(struct move_groups *groups, const struct fl_runs *runs, bo
 	ext2_filsys fs = groups->fs;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		fl_pblk last = fl_run_end(runs->at[i]) - 1;
-		dgrp_t first_group = ext2fs_group_of_blk2(fs, runs->at[i].start);
+		struct fl_run run = {runs->at[i].start * groups->unit_blocks,
+				     runs->at[i].len * groups->unit_blocks};
+		fl_pblk last = fl_run_end(run) - 1;
+		dgrp_t first_group = ext2fs_group_of_blk2(fs, run.start);
 
-		mark_run(fs, runs->at[i], used);
+		mark_run(fs, run, used);
 		for (dgrp_t g = first_group; g <= ext2fs_group_of_blk2(fs, last); g++)
 			groups->dirty[g] = true;
 	}
@@ -72,14 +76,17 @@ static errcode_t write_bitmap(struct move_groups *groups, dgrp_t group)
 {
 	ext2_filsys fs = groups->fs;
 	blk64_t first = ext2fs_group_first_block2(fs, group);
-	size_t blocks = (size_t)(ext2fs_group_last_block2(fs, group) - first + 1);
+	/* A bit is a cluster. */
+	size_t bits = (size_t)(ext2fs_group_last_block2(fs, group) - first + 1) /
+		      (size_t)EXT2FS_CLUSTER_RATIO(fs);
 	errcode_t error;
 
 	memset(groups->buffer, 0xff, fs->blocksize);
-	error = ext2fs_get_block_bitmap_range2(fs->block_map, first, blocks, groups->buffer);
+	error = ext2fs_get_block_bitmap_range2(fs->block_map, EXT2FS_B2C(fs, first), bits,
+					       groups->buffer);
 	if (error)
 		return error;
-	for (size_t bit = blocks; bit < (size_t)fs->blocksize * 8 && bit % 8; bit++)
+	for (size_t bit = bits; bit < (size_t)fs->blocksize * 8 && bit % 8; bit++)
 		ext2fs_set_bit((unsigned int)bit, groups->buffer);
 	error = ext2fs_block_bitmap_csum_set(fs, group, (char *)groups->buffer,
 					     (int)(EXT2_CLUSTERS_PER_GROUP(fs->super) / 8));

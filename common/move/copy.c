@@ -42,34 +42,45 @@ static int compare_to(const void *a, const void *b)
 	return fl_compare(left->to, right->to);
 }
 
+/* A move in blocks: with bigalloc plans count clusters. */
+static int collect_move(struct copier *copier, const struct fl_move *move, uint32_t unit_blocks)
+{
+	uint64_t len = (uint64_t)move->len * unit_blocks, done = 0;
+
+	while (done < len) {
+		struct part part = {.from = move->from * unit_blocks + done,
+				    .to = move->to * unit_blocks + done,
+				    .len = (uint32_t)fl_min(len - done, copier->buffer_blocks)};
+
+		if (fl_array_push(&copier->parts, part))
+			return FL_ENOMEM;
+		done += part.len;
+	}
+	return 0;
+}
+
 static int collect(struct copier *copier, const struct fl_map *map, const struct fl_plan *plan,
 		   const struct fl_batch *batch)
 {
-	for (size_t s = 0; s < batch->switch_count; s++) {
+	int error = 0;
+
+	for (size_t s = 0; s < batch->switch_count && !error; s++) {
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + s];
 
 		/* An xattr block is written anew: its checksum covers its place. */
 		if (map->files.at[item->file].kind == FL_KIND_XATTR)
 			continue;
-		for (uint32_t m = 0; m < item->move_count; m++) {
+		for (uint32_t m = 0; m < item->move_count && !error; m++) {
 			const struct fl_move *move = &plan->moves.at[item->first_move + m];
-			struct part part = {.from = move->from, .to = move->to};
 
 			/* An unwritten extent reads as zeros whatever its blocks hold. */
-			for (uint32_t done = 0; !move->unwritten && done < move->len;
-			     done += part.len) {
-				part.from = move->from + done;
-				part.to = move->to + done;
-				part.len =
-					(uint32_t)fl_min(move->len - done, copier->buffer_blocks);
-				if (fl_array_push(&copier->parts, part))
-					return FL_ENOMEM;
-			}
+			if (!move->unwritten)
+				error = collect_move(copier, move, fl_map_unit_blocks(map));
 		}
 	}
 	if (copier->parts.count)
 		qsort(copier->parts.at, copier->parts.count, sizeof(struct part), compare_from);
-	return 0;
+	return error;
 }
 
 static int fail(struct copier *copier, int error, const char *action, fl_pblk block)

@@ -20,6 +20,7 @@ struct mover {
 	FL_ARRAY(size_t) tree_before; /* by switch of the batch: tree blocks before it */
 	struct fl_runs claimed, released;
 	struct move_vacated *vacated;
+	struct move_quota *quota;
 	uint64_t done_blocks, total_blocks;
 };
 
@@ -126,7 +127,8 @@ static int run_batch(struct mover *mover, size_t index)
 		error = move_vacated_clear(mover->vacated, mover->diag);
 	if (!error)
 		error = move_switch(mover->fs, mover->map, mover->plan, batch, mover->layout,
-				    &mover->roots, mover->tree_before.at, mover->diag);
+				    &mover->roots, mover->tree_before.at, mover->quota,
+				    mover->diag);
 	if (!error)
 		error = flush(mover);
 	if (error)
@@ -193,13 +195,16 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 		mover.total_blocks += plan->batches.at[i].blocks;
 	error = fl_layout_new(map, &mover.layout);
 	if (!error)
-		error = move_groups_new(fs, &mover.groups);
+		error = move_groups_new(fs, fl_map_unit_blocks(map), &mover.groups);
 	if (!error)
-		error = move_vacated_new(fs, plan, &mover.vacated);
+		error = move_vacated_new(fs, map, plan, &mover.vacated);
+	if (!error)
+		error = move_quota_new(fs, map, plan, &mover.quota, diag);
 	if (!error)
 		error = run(&mover);
 	fl_layout_free(mover.layout);
 	move_groups_free(mover.groups);
+	move_quota_free(mover.quota);
 	fl_array_free(&mover.roots);
 	fl_array_free(&mover.tree_before);
 	fl_array_free(&mover.claimed);

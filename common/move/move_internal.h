@@ -18,7 +18,8 @@ int move_fail(struct fl_fs *fs, errcode_t code, struct fl_diag *diag, const char
 
 struct move_groups; /* which groups differ from the disk */
 
-int move_groups_new(struct fl_fs *fs, struct move_groups **groups) FL_CHECKED;
+/* unit_blocks: blocks in what runs count (clusters with bigalloc). */
+int move_groups_new(struct fl_fs *fs, uint32_t unit_blocks, struct move_groups **groups) FL_CHECKED;
 void move_groups_free(struct move_groups *groups);
 /* Marks runs used or free, in memory only. */
 void move_groups_mark(struct move_groups *groups, const struct fl_runs *runs, bool used);
@@ -40,7 +41,7 @@ int move_copy(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *
 struct move_vacated;
 
 /* Knows where the plan goes, so that nothing is cleared that will be overwritten. */
-int move_vacated_new(struct fl_fs *fs, const struct fl_plan *plan,
+int move_vacated_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		     struct move_vacated **vacated) FL_CHECKED;
 void move_vacated_free(struct move_vacated *vacated);
 /* These blocks are about to be written: they must not be cleared any more. */
@@ -71,6 +72,23 @@ int move_build_extents(struct fl_fs *fs, fl_ino ino, const struct fl_mapping_vie
 int move_build_indirect(struct fl_fs *fs, const struct fl_mapping_view *mapping,
 			struct move_root *root) FL_CHECKED;
 
+/* --- quota.c: what owners are charged for mapping trees --- */
+
+struct move_quota;
+
+/*
+ * Finds the quota entry of each owner whose charge the plan changes. Before the first write:
+ * FL_EDAMAGED when one is missing, FL_EFEATURE when the quota files are of another version.
+ */
+int move_quota_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		   struct move_quota **quota, struct fl_diag *diag) FL_CHECKED;
+void move_quota_free(struct move_quota *quota);
+/* A file's mapping tree takes so many bytes more (or less). In memory only. */
+int move_quota_charge(struct move_quota *quota, const struct fl_file *file,
+		      const struct ext2_inode *inode, int64_t bytes) FL_CHECKED;
+/* Writes the charges. With the inodes, between the same two flushes. */
+int move_quota_write(struct move_quota *quota, struct fl_diag *diag) FL_CHECKED;
+
 /* --- switch.c: inodes --- */
 
 /* The new roots of a batch, kept between building trees and switching. */
@@ -83,12 +101,12 @@ int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl
 		     const struct fl_batch *batch, const struct fl_layout *layout,
 		     struct move_switches *roots, struct fl_diag *diag) FL_CHECKED;
 /*
- * Writes every inode of the batch, and the owners of xattr blocks. tree_before[i] is the number of
- * tree blocks that the i-th had.
+ * Writes every inode of the batch, and the owners of xattr blocks, then the quota that changes with
+ * them. tree_before[i] is the number of tree blocks that the i-th had.
  */
 int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		const struct fl_batch *batch, const struct fl_layout *layout,
 		const struct move_switches *roots, const size_t *tree_before,
-		struct fl_diag *diag) FL_CHECKED;
+		struct move_quota *quota, struct fl_diag *diag) FL_CHECKED;
 
 #endif

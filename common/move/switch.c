@@ -27,7 +27,7 @@ static struct ext2_inode *new_inode(ext2_filsys fs)
 
 /* Writes an xattr block at its new place, where its checksum must be another. */
 static int write_xattr(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_switch *item,
-		       fl_ino owner, struct fl_diag *diag)
+		       uint32_t unit_blocks, fl_ino owner, struct fl_diag *diag)
 {
 	const struct fl_move *move = &plan->moves.at[item->first_move];
 	ext2_filsys ext2 = fl_fs_ext2(fs);
@@ -36,9 +36,9 @@ static int write_xattr(struct fl_fs *fs, const struct fl_plan *plan, const struc
 
 	if (!buffer)
 		return FL_ENOMEM;
-	code = ext2fs_read_ext_attr3(ext2, move->from, buffer, owner);
+	code = ext2fs_read_ext_attr3(ext2, move->from * unit_blocks, buffer, owner);
 	if (!code)
-		code = ext2fs_write_ext_attr3(ext2, move->to, buffer, owner);
+		code = ext2fs_write_ext_attr3(ext2, move->to * unit_blocks, buffer, owner);
 	free(buffer);
 	return code ? move_fail(fs, code, diag, "moving the xattr block of inode %u", owner) : 0;
 }
@@ -59,12 +59,37 @@ static int build_root(struct fl_fs *fs, const struct fl_file *file,
 		     : 0;
 }
 
+/* The mapping of a file in blocks, where plans count clusters. */
+struct in_blocks {
+	struct fl_extents extents;
+	FL_ARRAY(fl_pblk) trees;
+};
+
+static int expand(const struct fl_map *map, uint32_t file, struct in_blocks *scratch,
+		  struct fl_mapping_view *mapping)
+{
+	int error;
+
+	scratch->extents.count = 0;
+	scratch->trees.count = 0;
+	error = fl_units_expand(map, file, mapping->extents, mapping->extent_count,
+				&scratch->extents);
+	for (size_t i = 0; i < mapping->tree_count && !error; i++)
+		error = fl_array_push(&scratch->trees, mapping->trees[i] * fl_map_unit_blocks(map));
+	if (error)
+		return error;
+	*mapping = (struct fl_mapping_view){scratch->extents.at, scratch->extents.count,
+					    scratch->trees.at, scratch->trees.count};
+	return 0;
+}
+
 int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		     const struct fl_batch *batch, const struct fl_layout *layout,
 		     struct move_switches *roots, struct fl_diag *diag)
 {
 	ext2_filsys ext2 = fl_fs_ext2(fs);
 	struct ext2_inode *inode = new_inode(ext2);
+	struct in_blocks scratch = {0};
 	int error = inode ? 0 : FL_ENOMEM;
 
 	roots->count = 0;
@@ -74,17 +99,24 @@ int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl
 		struct fl_mapping_view mapping = fl_layout_file(layout, item->file);
 		struct move_root root = {{0}};
 
+		if (map->blocks && file->kind != FL_KIND_XATTR)
+			error = expand(map, item->file, &scratch, &mapping);
+		if (error)
+			break;
 		error = file->kind == FL_KIND_XATTR
-				? write_xattr(fs, plan, item, file->ino, diag)
+				? write_xattr(fs, plan, item, fl_map_unit_blocks(map), file->ino,
+					      diag)
 				: build_root(fs, file, &mapping, inode, &root, diag);
 		if (!error)
 			error = fl_array_push(roots, root);
 	}
 	free(inode);
+	fl_array_free(&scratch.extents);
+	fl_array_free(&scratch.trees);
 	return error;
 }
 
-/* i_blocks counts mapping-tree blocks too. */
+/* i_blocks counts mapping-tree blocks too; the library counts in clusters, as plans do. */
 static errcode_t adjust_i_blocks(ext2_filsys fs, struct ext2_inode *inode, size_t before,
 				 size_t after)
 {
@@ -104,19 +136,19 @@ static int write_inode(struct fl_fs *fs, fl_ino ino, struct ext2_inode *inode, s
 	return error ? move_fail(fs, error, diag, "writing inode %u", ino) : 0;
 }
 
-static int switch_mapping(struct fl_fs *fs, fl_ino ino, const struct move_root *root,
-			  size_t tree_before, size_t tree_after, struct ext2_inode *inode,
-			  struct fl_diag *diag)
+static int switch_mapping(struct fl_fs *fs, const struct fl_file *file,
+			  const struct move_root *root, size_t tree_before, size_t tree_after,
+			  struct ext2_inode *inode, struct fl_diag *diag)
 {
-	int error = read_inode(fs, ino, inode, diag);
+	int error = read_inode(fs, file->ino, inode, diag);
 	errcode_t failed;
 
 	if (error)
 		return error;
 	memcpy(inode->i_block, root->i_block, sizeof(inode->i_block));
 	failed = adjust_i_blocks(fl_fs_ext2(fs), inode, tree_before, tree_after);
-	return failed ? move_fail(fs, failed, diag, "counting the blocks of inode %u", ino)
-		      : write_inode(fs, ino, inode, diag);
+	return failed ? move_fail(fs, failed, diag, "counting the blocks of inode %u", file->ino)
+		      : write_inode(fs, file->ino, inode, diag);
 }
 
 /* Each owner is switched for itself: whichever block it names holds the same attributes. */
@@ -139,7 +171,8 @@ static int switch_xattr(struct fl_fs *fs, const struct fl_map *map, const struct
 
 int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
 		const struct fl_batch *batch, const struct fl_layout *layout,
-		const struct move_switches *roots, const size_t *tree_before, struct fl_diag *diag)
+		const struct move_switches *roots, const size_t *tree_before,
+		struct move_quota *quota, struct fl_diag *diag)
 {
 	struct ext2_inode *inode = new_inode(fl_fs_ext2(fs));
 	int error = inode ? 0 : FL_ENOMEM;
@@ -147,14 +180,21 @@ int move_switch(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	for (size_t i = 0; i < batch->switch_count && !error; i++) {
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + i];
 		const struct fl_file *file = &map->files.at[item->file];
+		int64_t grown = (int64_t)item->tree_count - (int64_t)tree_before[i];
 
-		error = file->kind == FL_KIND_XATTR
-				? switch_xattr(fs, map, file,
-					       fl_layout_file(layout, item->file).extents->pblk,
-					       inode, diag)
-				: switch_mapping(fs, file->ino, &roots->at[i], tree_before[i],
-						 item->tree_count, inode, diag);
+		if (file->kind == FL_KIND_XATTR) {
+			error = switch_xattr(fs, map, file,
+					     fl_layout_file(layout, item->file).extents->pblk *
+						     fl_map_unit_blocks(map),
+					     inode, diag);
+			continue;
+		}
+		error = switch_mapping(fs, file, &roots->at[i], tree_before[i], item->tree_count,
+				       inode, diag);
+		if (!error)
+			error = move_quota_charge(quota, file, inode,
+						  grown * (int64_t)map->geo.block_bytes);
 	}
 	free(inode);
-	return error;
+	return error ? error : move_quota_write(quota, diag);
 }

@@ -36,9 +36,10 @@ static int add_future(struct move_vacated *vacated, const struct fl_plan *plan)
 	return error;
 }
 
-int move_vacated_new(struct fl_fs *fs, const struct fl_plan *plan, struct move_vacated **vacated)
+int move_vacated_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		     struct move_vacated **vacated)
 {
-	const struct fl_geometry *geo = fl_fs_geometry(fs);
+	const struct fl_geometry *geo = &map->geo;
 	struct move_vacated *made = calloc(1, sizeof(*made));
 	int error;
 

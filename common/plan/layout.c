@@ -236,6 +236,7 @@ static int step_switch(struct fl_layout *layout, const struct fl_plan *plan,
 	const struct fl_map *map = layout->map;
 	const struct fl_file *file;
 	struct changed *changed;
+	uint64_t tree_blocks = 0;
 	int error = FL_ENOMEM;
 
 	if (item->file >= map->files.count || check_ranges(plan, item))
@@ -249,10 +250,12 @@ static int step_switch(struct fl_layout *layout, const struct fl_plan *plan,
 	if (!changed)
 		return FL_ENOMEM;
 	error = rewrite(layout, plan, item, &changed->extents, diag);
+	if (!error)
+		error = fl_map_tree_blocks(map, item->file, changed->extents.at,
+					   changed->extents.count, &tree_blocks);
 	if (error)
 		goto fail;
-	if (item->tree_count !=
-	    fl_tree_blocks(&map->geo, file->mapping, changed->extents.at, changed->extents.count)) {
+	if (item->tree_count != tree_blocks) {
 		error = fl_fail(diag, FL_EPLAN, "inode %u: %zu mapping-tree blocks are wrong",
 				file->ino, item->tree_count);
 		goto fail;
@@ -340,6 +343,7 @@ static int copy_file(const struct fl_layout *layout, uint32_t index, struct fl_m
 	struct fl_file file = layout->map->files.at[index];
 	struct fl_mapping_view view = fl_layout_file(layout, index);
 
+	file.rebuilt |= layout->changed[index] != NULL;
 	file.first_extent = to->extents.count;
 	file.extent_count = view.extent_count;
 	file.first_tree = to->trees.count;
@@ -362,6 +366,7 @@ int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct
 
 	if (error)
 		return error;
+	to->blocks = from->blocks;
 	error = copy_names_and_owners(from, to);
 	if (!error)
 		error = copy_runs(&from->fixed, &to->fixed);

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 
 #define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
+/*
+ * Every batch that has a part of a file writes the whole of its mapping anew. So that this
+ * does not grow with the square of a file's extents, a batch holds at least this share of them.
+ */
+#define BATCH_SHARE 8
 /* Pieces are split, and cycles broken, when less than this share of what waits is ready. */
 #define SPLIT_SHARE 16
 #define EVICT_SHARE 64
@@ -160,7 +165,7 @@ static int put_back(struct order *order, struct order_file *file)
 static void forget_tree_places(struct order *order, uint32_t index, struct order_file *file)
 {
 	for (size_t i = 0; i < file->tree_count; i++) {
-		uint32_t p = order->here[file->tree[i] / BUCKET_BLOCKS];
+		uint32_t p = order->here[order_bucket(order, file->tree[i])];
 
 		for (; p != NONE; p = order->pieces.at[p].next_here) {
 			struct piece *piece = &order->pieces.at[p];
@@ -243,14 +248,17 @@ static int emit_file(struct order *order, uint32_t index, uint64_t *blocks, bool
 	enum fl_mapping mapping = order->map->files.at[map_file].mapping;
 	struct fl_switch item = {.file = map_file};
 	fl_pblk *tree = NULL;
-	uint64_t need;
+	uint64_t need = 0;
 	int error;
 
 	file->touched = false;
 	error = collect_mapping(order, file, mapping);
 	if (error)
 		return error;
-	need = fl_tree_blocks(&order->map->geo, mapping, order->mapping.at, order->mapping.count);
+	error = fl_map_tree_blocks(order->map, map_file, order->mapping.at, order->mapping.count,
+				   &need);
+	if (error)
+		return error;
 	tree = fl_alloc((size_t)need, sizeof(*tree));
 	if (!tree)
 		return FL_ENOMEM;
@@ -356,6 +364,19 @@ static int run(struct order *order, struct fl_diag *diag)
 	return error;
 }
 
+static uint64_t default_batch(const struct fl_map *map, const struct fl_target *target)
+{
+	uint64_t blocks = DEFAULT_BATCH_BYTES / map->geo.block_bytes;
+
+	for (size_t i = 0; i < target->files.count; i++) {
+		const struct fl_target_file *item = &target->files.at[i];
+		size_t before = map->files.at[item->file].extent_count;
+
+		blocks = fl_max(blocks, fl_max(before, item->extent_count) / BATCH_SHARE);
+	}
+	return blocks;
+}
+
 int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 		  const struct fl_order_options *options, struct fl_plan **plan,
 		  struct fl_diag *diag)
@@ -365,7 +386,7 @@ int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 
 	order.batch_blocks = options ? options->batch_blocks : 0;
 	if (!order.batch_blocks)
-		order.batch_blocks = DEFAULT_BATCH_BYTES / map->geo.block_bytes;
+		order.batch_blocks = default_batch(map, target);
 	order.plan = calloc(1, sizeof(*order.plan));
 	if (!order.plan)
 		return FL_ENOMEM;

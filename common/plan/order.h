@@ -12,10 +12,12 @@
 #define NONE UINT32_MAX
 
 /*
- * Blocks of a bucket. No piece crosses a bucket's edge, neither where it is nor where it
- * goes, so that whatever happens at a place concerns the few pieces of one bucket.
+ * Blocks of a bucket, doubled while there are more than MOST_BUCKETS of them (8 bytes each). No
+ * piece crosses a bucket's edge, neither where it is nor where it goes, so that whatever happens
+ * at a place concerns the few pieces of one bucket.
  */
 #define BUCKET_BLOCKS 256u
+#define MOST_BUCKETS (UINT64_C(1) << 24)
 
 enum piece_state {
 	PIECE_WAITING, /* some of its destination is occupied */
@@ -70,6 +72,7 @@ struct order {
 	FL_ARRAY(struct order_file) files;
 	uint32_t *here, *there; /* bucket heads by at, by to */
 	size_t bucket_count;
+	unsigned bucket_shift;	  /* log2 of the blocks of a bucket */
 	FL_ARRAY(uint32_t) ready; /* piece indexes, first in first out from ready_head */
 	size_t ready_head;
 	uint64_t ready_blocks;
@@ -86,6 +89,11 @@ struct order {
 	FL_ARRAY(uint32_t) path;   /* of the walk at hand */
 	struct fl_extents mapping; /* of the file being emitted; kept to save allocations */
 };
+
+static inline size_t order_bucket(const struct order *order, fl_pblk block)
+{
+	return (size_t)(block >> order->bucket_shift);
+}
 
 /* Fills pieces, files and indexes from map and target. */
 int order_setup(struct order *order) FL_CHECKED;

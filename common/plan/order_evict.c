@@ -127,16 +127,24 @@ static size_t cheapest_ready(const struct order *order)
 	return best;
 }
 
+/* What the file of the piece at a place in the ready queue needs for its tree. */
+static uint64_t ready_need(const struct order *order, size_t place)
+{
+	return tree_guess(order, &order->files.at[order->pieces.at[order->ready.at[place]].file]);
+}
+
 int order_lend(struct order *order)
 {
 	size_t best, place = order->ready.count;
 	uint64_t need;
 	int error = 0;
 
-	if (order->ready_head == order->ready.count)
+	/* Nearly always the first can pay; the queue may be long, and this is asked each batch. */
+	if (order->ready_head == order->ready.count ||
+	    ready_need(order, order->ready_head) < order->budget)
 		return 0;
 	best = cheapest_ready(order);
-	need = tree_guess(order, &order->files.at[order->pieces.at[order->ready.at[best]].file]);
+	need = ready_need(order, best);
 	if (need < order->budget)
 		return 0;
 	need += 1 - order->budget;

@@ -7,15 +7,10 @@
 
 #include <stdlib.h>
 
-static size_t bucket_of(fl_pblk block)
-{
-	return (size_t)(block / BUCKET_BLOCKS);
-}
-
 static void index_here(struct order *order, uint32_t index)
 {
 	struct piece *piece = &order->pieces.at[index];
-	uint32_t *head = &order->here[bucket_of(piece->at)];
+	uint32_t *head = &order->here[order_bucket(order, piece->at)];
 
 	piece->next_here = *head;
 	*head = index;
@@ -24,7 +19,7 @@ static void index_here(struct order *order, uint32_t index)
 static void index_there(struct order *order, uint32_t index)
 {
 	struct piece *piece = &order->pieces.at[index];
-	uint32_t *head = &order->there[bucket_of(piece->to)];
+	uint32_t *head = &order->there[order_bucket(order, piece->to)];
 
 	piece->next_there = *head;
 	*head = index;
@@ -89,8 +84,9 @@ static int add_segment(struct order *order, struct piece segment, uint32_t *last
 			piece.state = PIECE_DONE;
 			error = push_piece(order, piece, &index);
 		} else {
-			uint64_t room = fl_min(BUCKET_BLOCKS - piece.at % BUCKET_BLOCKS,
-					       BUCKET_BLOCKS - piece.to % BUCKET_BLOCKS);
+			uint64_t bucket = UINT64_C(1) << order->bucket_shift;
+			uint64_t room = fl_min(bucket - (piece.at & (bucket - 1)),
+					       bucket - (piece.to & (bucket - 1)));
 
 			piece.len = (uint32_t)fl_min(piece.len, room);
 			error = push_waiting(order, piece, &index);
@@ -257,7 +253,10 @@ static int setup_sets(struct order *order)
 	const struct fl_map *map = order->map;
 	uint64_t blocks = map->geo.blocks;
 
-	order->bucket_count = (size_t)fl_div_up(blocks, BUCKET_BLOCKS);
+	order->bucket_shift = (unsigned)__builtin_ctz(BUCKET_BLOCKS);
+	while (blocks >> order->bucket_shift >= MOST_BUCKETS)
+		order->bucket_shift++;
+	order->bucket_count = order_bucket(order, blocks - 1) + 1;
 	order->here = fl_alloc(order->bucket_count, sizeof(*order->here));
 	order->there = fl_alloc(order->bucket_count, sizeof(*order->there));
 	if (!order->here || !order->there || fl_blockset_new(blocks, &order->free) ||

@@ -70,8 +70,7 @@ static int freed_in_bucket(struct order *order, size_t bucket, struct fl_run run
 int order_freed(struct order *order, struct fl_run run)
 {
 	fl_pblk pos = run.start, end = fl_run_end(run), start, stop;
-	size_t first = (size_t)(run.start / BUCKET_BLOCKS),
-	       last = (size_t)((end - 1) / BUCKET_BLOCKS);
+	size_t first = order_bucket(order, run.start), last = order_bucket(order, end - 1);
 	int error = fl_blockset_add(order->free, run.start, run.len);
 
 	while (!error && fl_blockset_find(order->wanted, pos, end, false, &start)) {
@@ -87,7 +86,7 @@ int order_freed(struct order *order, struct fl_run run)
 
 uint32_t order_occupant(const struct order *order, fl_pblk block)
 {
-	uint32_t i = order->here[block / BUCKET_BLOCKS];
+	uint32_t i = order->here[order_bucket(order, block)];
 
 	for (; i != NONE; i = order->pieces.at[i].next_here) {
 		const struct piece *piece = &order->pieces.at[i];

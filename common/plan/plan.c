@@ -19,6 +19,33 @@ void fl_plan_free(struct fl_plan *plan)
 	free(plan);
 }
 
+static uint64_t data_blocks(const struct fl_plan *plan, const struct fl_batch *batch)
+{
+	uint64_t blocks = 0;
+
+	for (size_t i = 0; i < batch->switch_count; i++) {
+		const struct fl_switch *item = &plan->switches.at[batch->first_switch + i];
+
+		for (uint32_t m = 0; m < item->move_count; m++)
+			blocks += plan->moves.at[item->first_move + m].len;
+	}
+	return blocks;
+}
+
+void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks)
+{
+	while (plan->batches.count && plan->moved_blocks > max_blocks) {
+		const struct fl_batch *last = &plan->batches.at[--plan->batches.count];
+		uint64_t blocks = data_blocks(plan, last);
+
+		plan->moved_blocks -= blocks;
+		plan->left_blocks += blocks;
+		plan->switches.count = last->first_switch;
+	}
+	/* Moves and trees of dropped switches stay in their arrays, where nothing refers to them.
+	 */
+}
+
 static int run_through(const struct fl_map *map, const struct fl_plan *plan,
 		       struct fl_layout **layout, struct fl_diag *diag)
 {

@@ -84,9 +84,8 @@ int fl_target_add(struct fl_target *target, const struct fl_map *map, uint32_t f
 		return error;
 	item.extent_count = target->extents.count - item.first_extent;
 	target->files.at[target->files.count++] = item;
-	*tree_blocks = fl_tree_blocks(&map->geo, source->mapping,
-				      target->extents.at + item.first_extent, item.extent_count);
-	return 0;
+	return fl_map_tree_blocks(map, file, target->extents.at + item.first_extent,
+				  item.extent_count, tree_blocks);
 }
 
 int fl_target_add_tree(struct fl_target *target, fl_pblk start, uint64_t len)
@@ -125,12 +124,15 @@ static int check_file(const struct fl_target *target, const struct fl_map *map,
 {
 	const struct fl_file *file = &map->files.at[item->file];
 	const struct fl_extent *extents = target->extents.at + item->first_extent;
-	int error = 0;
+	uint64_t tree_blocks;
+	int error;
 
 	if (!fl_file_movable(file))
 		return fl_fail(diag, FL_EPLAN, "target of inode %u: it is pinned", file->ino);
-	if (item->tree_count !=
-	    fl_tree_blocks(&map->geo, file->mapping, extents, item->extent_count))
+	error = fl_map_tree_blocks(map, item->file, extents, item->extent_count, &tree_blocks);
+	if (error)
+		return error;
+	if (item->tree_count != tree_blocks)
 		return fl_fail(diag, FL_EPLAN,
 			       "target of inode %u: %zu mapping-tree blocks are wrong", file->ino,
 			       item->tree_count);

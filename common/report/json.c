@@ -252,6 +252,18 @@ static json_t *filesystem_json(const struct fl_report_filesystem *filesystem)
 	return finish(object, failed);
 }
 
+static json_t *location_json(const struct fl_report_image *image)
+{
+	json_t *object = json_object();
+	bool failed = false;
+
+	failed |=
+		put(object, "partition", image->partition ? whole(image->partition) : json_null());
+	failed |= put(object, "offset_bytes", whole(image->offset_bytes));
+	failed |= put(object, "size_bytes", whole(image->size_bytes));
+	return finish(object, failed);
+}
+
 static bool put_images(json_t *root, const struct fl_report *report)
 {
 	json_t *images = json_array();
@@ -262,6 +274,7 @@ static bool put_images(json_t *root, const struct fl_report *report)
 		json_t *object = json_object();
 
 		failed |= put(object, "path", path_string(image->path));
+		failed |= put(object, "location", location_json(image));
 		failed |= put(object, "filesystem", filesystem_json(&image->filesystem));
 		failed |= put_metrics(object, &image->metrics, image->filesystem.block_bytes);
 		failed |= add(images, object);
@@ -310,6 +323,16 @@ static json_t *prediction_json(const struct fl_report *report)
 	return finish(object, failed);
 }
 
+static json_t *missing_json(const struct fl_report *report)
+{
+	json_t *list = json_array();
+	bool failed = false;
+
+	for (size_t i = 0; i < report->missing_count; i++)
+		failed |= add(list, path_string(report->missing[i]));
+	return finish(list, failed);
+}
+
 static bool put_left(json_t *root, const struct fl_report *report)
 {
 	json_t *left = json_array();
@@ -323,6 +346,7 @@ static bool put_left(json_t *root, const struct fl_report *report)
 		failed |= put(row, "reason", json_string(fl_report_reason(report->left[i].reason)));
 		failed |= add(left, row);
 	}
+	failed |= put(root, "missing", missing_json(report));
 	failed |= put(root, "left", left);
 	failed |= put(root, "left_total", whole(report->left_total));
 	return failed;
@@ -360,6 +384,7 @@ static json_t *report_json(const struct fl_report *report)
 		failed |= put(root, frag ? "profile" : "mode", string(report->profile));
 	if (report->profile && frag)
 		failed |= put(root, "months", whole(report->months));
+	failed |= put(root, "location", location_json(&report->images[0]));
 	failed |= put(root, "filesystem", filesystem_json(&report->images[0].filesystem));
 	failed |= report->analyze ? put_images(root, report) : put_run(root, report);
 	if (report->interleaved_count)

@@ -12,7 +12,7 @@
 
 #define REPORT_COLUMNS 80
 
-/* "pinned", "no-room", "mode", "stopped". */
+/* "pinned", "no-room", "mode", "stopped", "budget". */
 const char *fl_report_reason(enum fl_left_reason reason);
 /* "system", "hidden", ... */
 const char *fl_report_pin(enum fl_pin pin);

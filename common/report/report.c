@@ -22,6 +22,9 @@ void fl_report_free(struct fl_report *report)
 	free(report->images);
 	for (size_t i = 0; i < report->left_count; i++)
 		free(report->left[i].path);
+	for (size_t i = 0; i < report->missing_count; i++)
+		free(report->missing[i]);
+	free(report->missing);
 	free(report->left);
 	free(report->profile);
 	free(report->interleaved);
@@ -39,6 +42,8 @@ const char *fl_report_reason(enum fl_left_reason reason)
 		return "mode";
 	case FL_LEFT_STOPPED:
 		return "stopped";
+	case FL_LEFT_BUDGET:
+		return "budget";
 	}
 	return "unknown";
 }

@@ -36,6 +36,17 @@ static void print_filesystem(FILE *out, const struct fl_report_filesystem *fs)
 		fs->blocks ? (double)fs->used_blocks * 100.0 / (double)fs->blocks : 0.0);
 }
 
+/* Nothing for a filesystem that takes the whole image. */
+static void print_place(FILE *out, const struct fl_report_image *image, const char *indent)
+{
+	if (!image->placed)
+		return;
+	fputs(indent, out);
+	if (image->partition)
+		fprintf(out, "partition %u, ", image->partition);
+	fprintf(out, "from byte %" PRIu64 "\n", image->offset_bytes);
+}
+
 static int print_heading(FILE *out, const struct fl_report *report)
 {
 	int used = fprintf(out, "%s %s: ", report->tool, report->version);
@@ -52,6 +63,7 @@ static int print_heading(FILE *out, const struct fl_report *report)
 			fputs("     ", out);
 			print_filesystem(out, &report->images[i].filesystem);
 			fputc('\n', out);
+			print_place(out, &report->images[i], "     ");
 		}
 		return 0;
 	}
@@ -60,6 +72,7 @@ static int print_heading(FILE *out, const struct fl_report *report)
 		return error;
 	print_filesystem(out, &report->images[0].filesystem);
 	fputc('\n', out);
+	print_place(out, &report->images[0], "");
 	if (report->profile && !strcmp(report->tool, "frag"))
 		fprintf(out, "profile %.20s, %" PRIu32 " months, seed %" PRIu64 "\n",
 			report->profile, report->months, report->seed);
@@ -259,10 +272,9 @@ static void print_pinned(FILE *out, const struct fl_file_metrics *files)
 static int print_left(FILE *out, const struct fl_report *report)
 {
 	static const char *const reasons[] = {
-		[FL_LEFT_PINNED] = "pinned",
-		[FL_LEFT_NO_ROOM] = "no free room",
-		[FL_LEFT_MODE] = "not asked for",
-		[FL_LEFT_STOPPED] = "stopped before",
+		[FL_LEFT_PINNED] = "pinned",	      [FL_LEFT_NO_ROOM] = "no free room",
+		[FL_LEFT_MODE] = "not asked for",     [FL_LEFT_STOPPED] = "stopped before",
+		[FL_LEFT_BUDGET] = "over the budget",
 	};
 	char count[REPORT_CELL];
 
@@ -279,6 +291,26 @@ static int print_left(FILE *out, const struct fl_report *report)
 		fprintf(out, "%11s  %-14s  ", fl_report_count(left->fragments, 11, count),
 			reasons[left->reason]);
 		error = print_path(out, left->path, 29);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Names of a list that are not in the image; a long list is cut. */
+static int print_missing(FILE *out, const struct fl_report *report)
+{
+	char count[REPORT_CELL];
+
+	if (!report->missing_count)
+		return 0;
+	fprintf(out, "%-*s%s names of the list are not there, or have no blocks:\n", INDENT,
+		"missing", fl_report_count(report->missing_count, 20, count));
+	for (size_t i = 0; i < report->missing_count && i < FL_LEFT_SHOWN; i++) {
+		int error;
+
+		fprintf(out, "%*s", INDENT, "");
+		error = print_path(out, report->missing[i], INDENT);
 		if (error)
 			return error;
 	}
@@ -326,6 +358,8 @@ static int print_report(FILE *out, const struct fl_report *report, bool colour)
 	print_moves(out, report);
 	print_pinned(out, &last->files);
 	error = print_left(out, report);
+	if (!error)
+		error = print_missing(out, report);
 	if (error)
 		return error;
 	print_prediction(out, report);

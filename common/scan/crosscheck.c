@@ -12,6 +12,7 @@
 
 struct check {
 	struct scan *scan;
+	const struct fl_map *map;      /* in the units that the bitmaps have a bit for */
 	unsigned char *stored, *found; /* bitmaps of one group; a set bit is a block in use */
 	size_t next_run; /* of map->free: the first that does not end before the group */
 };
@@ -31,7 +32,7 @@ static void clear_bits(unsigned char *bits, uint64_t from, uint64_t to)
 /* Fills check->found for blocks first .. end-1 and returns how many of them are free. */
 static uint64_t build_found(struct check *check, fl_pblk first, fl_pblk end)
 {
-	const struct fl_map *map = check->scan->map;
+	const struct fl_map *map = check->map;
 	uint64_t free_blocks = 0;
 
 	memset(check->found, 0xff, fl_div_up(end - first, 8));
@@ -87,7 +88,7 @@ static int report_difference(struct check *check, uint32_t group, fl_pblk first,
 				       "block %" PRIu64 " (group %u) is marked used but nothing "
 				       "owns it; run e2fsck -fy IMAGE first",
 				       first + i, group);
-		describe_owner(check->scan->map, first + i, owner, sizeof(owner));
+		describe_owner(check->map, first + i, owner, sizeof(owner));
 		return fl_fail(diag, FL_EDAMAGED,
 			       "block %" PRIu64 " (group %u) is marked free but used by %s; run "
 			       "e2fsck -fy IMAGE first",
@@ -99,7 +100,7 @@ static int report_difference(struct check *check, uint32_t group, fl_pblk first,
 static int check_group(struct check *check, uint32_t group)
 {
 	struct scan *scan = check->scan;
-	const struct fl_geometry *geo = &scan->map->geo;
+	const struct fl_geometry *geo = &check->map->geo;
 	fl_pblk first = fl_group_first(geo, group), end = fl_group_end(geo, group);
 	uint64_t count = end - first, free_blocks;
 	uint32_t stored_free = ext2fs_bg_free_blocks_count(scan->ext2, group);
@@ -126,23 +127,39 @@ static int check_group(struct check *check, uint32_t group)
 	return 0;
 }
 
-int fl_scan_crosscheck(struct scan *scan)
+static int check_all(struct scan *scan, const struct fl_map *map)
 {
-	const struct fl_geometry *geo = &scan->map->geo;
+	const struct fl_geometry *geo = &map->geo;
 	uint64_t stored_free = ext2fs_free_blocks_count(scan->ext2->super);
+	uint64_t found_free = map->free_blocks * fl_map_unit_blocks(map);
 	size_t bytes = fl_div_up(geo->blocks_per_group, 8) + 1;
-	struct check check = {.scan = scan, .stored = malloc(bytes), .found = malloc(bytes)};
+	struct check check = {
+		.scan = scan, .map = map, .stored = malloc(bytes), .found = malloc(bytes)};
 	int error = check.stored && check.found ? 0 : FL_ENOMEM;
 
 	for (uint32_t group = 0; group < geo->groups && !error; group++)
 		error = check_group(&check, group);
-	if (!error && stored_free != scan->map->free_blocks)
+	if (!error && stored_free != found_free)
 		error = fl_fail(scan->diag, FL_EDAMAGED,
 				"the superblock counts %" PRIu64
 				" free blocks, but there are %" PRIu64
 				"; run e2fsck -fy IMAGE first",
-				stored_free, scan->map->free_blocks);
+				stored_free, found_free);
 	free(check.stored);
 	free(check.found);
+	return error;
+}
+
+int fl_scan_crosscheck(struct scan *scan)
+{
+	struct fl_map *units = NULL;
+	int error;
+
+	if (scan->map->geo.cluster_blocks == 1)
+		return check_all(scan, scan->map);
+	error = fl_map_units(scan->map, &units, scan->diag);
+	if (!error)
+		error = check_all(scan, units);
+	fl_map_free(units);
 	return error;
 }

@@ -48,10 +48,23 @@ static int add_block(struct walk *walk, fl_pblk block)
 /*
  * The resize inode lists, for each reserved descriptor block of group 0, its copies in the
  * backup groups. All of these are fixed metadata; only the top block is the inode's own.
+ *
+ * With bigalloc and 1 KiB blocks the first superblock is in block 1 of its group, but the copies
+ * are in block 0 of theirs; mke2fs and e2fsck ignore that, and so the list is one too high.
  */
+static bool is_resize_block(const struct scan *scan, fl_pblk block)
+{
+	const struct fl_geometry *geo = &scan->map->geo;
+
+	if (fl_scan_is_descriptor(scan, block))
+		return true;
+	return geo->cluster_blocks > 1 && geo->block_bytes == 1024 &&
+	       fl_scan_is_descriptor(scan, block - 1);
+}
+
 static int add_resize_block(struct walk *walk, fl_pblk block)
 {
-	if (!fl_scan_is_descriptor(walk->scan, block))
+	if (!is_resize_block(walk->scan, block))
 		return damaged(walk, "not a reserved descriptor:", block);
 	walk->subject->fixed_blocks++;
 	/* A loop, as in add_block. */

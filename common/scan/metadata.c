@@ -85,6 +85,8 @@ int fl_scan_metadata(struct scan *scan)
 
 		error = fl_array_push(&scan->map->fixed, boot);
 	}
+	if (!error && ext2fs_has_feature_mmp(ext2->super))
+		error = add(scan, 0, "multiple mount protection", ext2->super->s_mmp_block, 1);
 	for (dgrp_t group = 0; group < ext2->group_desc_count && !error; group++) {
 		error = add_super_and_descriptors(scan, group);
 		if (!error)

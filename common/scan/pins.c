@@ -102,19 +102,24 @@ static int decide(struct scan *scan, const struct fl_file *file, const struct tr
 	int error = 0;
 
 	*pin = FL_PIN_NONE;
+	/* The value of an attribute has no name, but its mapping is a file's. */
+	if (file->kind == FL_KIND_EA_INODE)
+		return 0;
 	if (file->kind != FL_KIND_REGULAR && file->kind != FL_KIND_DIRECTORY &&
 	    file->kind != FL_KIND_SYMLINK)
 		*pin = FL_PIN_SYSTEM;
 	else if (file->name == FL_NO_NAME)
 		*pin = FL_PIN_HIDDEN;
-	else if (is_boot_file(scan->map, file))
+	else if (is_boot_file(scan->map, file) ||
+		 (file->kind == FL_KIND_REGULAR && fl_scan_boot_names(scan, file)))
 		*pin = FL_PIN_BOOT;
-	else if (trait->immutable)
-		*pin = FL_PIN_IMMUTABLE;
 	else if (may_be_swap(scan, file, trait))
 		error = is_swap(scan, file, &swap);
+	/* Last, because it is the one that can be lifted. */
 	if (swap)
 		*pin = FL_PIN_SWAP;
+	else if (*pin == FL_PIN_NONE && trait->immutable)
+		*pin = FL_PIN_IMMUTABLE;
 	return error;
 }
 

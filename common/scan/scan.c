@@ -21,7 +21,8 @@ int fl_scan_read_block(struct scan *scan, fl_ino ino, fl_pblk block, void *buffe
 static int run(struct scan *scan)
 {
 	static int (*const steps[])(struct scan *) = {fl_scan_metadata, fl_scan_inodes,
-						      fl_scan_names, fl_scan_pins, fl_scan_xattrs};
+						      fl_scan_names,	fl_scan_boot,
+						      fl_scan_pins,	fl_scan_xattrs};
 	int error = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !error; i++)
@@ -66,5 +67,6 @@ out:
 	fl_array_free(&scan.xattr_uses);
 	fl_array_free(&scan.traits);
 	fl_array_free(&scan.xattr_files);
+	fl_array_free(&scan.boot_blocks);
 	return error;
 }

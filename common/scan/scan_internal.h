@@ -53,6 +53,7 @@ struct scan {
 	FL_ARRAY(struct xattr_use) xattr_uses;
 	FL_ARRAY(struct trait) traits;
 	FL_ARRAY(struct fl_file) xattr_files;
+	FL_ARRAY(fl_pblk) boot_blocks; /* that the boot sector may mean; sorted */
 };
 
 /* The inode at hand. */
@@ -96,11 +97,21 @@ int fl_scan_indirect_mapped(struct scan *scan, struct subject *subject);
 /* inodes.c: fills files, extents, trees, directories, xattr_uses. */
 int fl_scan_inodes(struct scan *scan);
 
+/*
+ * ea_values.c: blocks that i_blocks counts for attribute values that are inodes of their own.
+ * I/O with the feature ea_inode: the xattr block.
+ */
+int fl_scan_ea_values(struct scan *scan, const struct subject *subject, uint64_t *blocks);
+
 /* xattrs.c: reads each xattr block once and adds it to the files. After the pins. */
 int fl_scan_xattrs(struct scan *scan);
 
 /* names.c: reads every directory; fills map->names, texts, and each file's name and rank. */
 int fl_scan_names(struct scan *scan);
+
+/* boot.c: reads the boot sector; whether it names the place of a file's first block. */
+int fl_scan_boot(struct scan *scan);
+bool fl_scan_boot_names(const struct scan *scan, const struct fl_file *file);
 
 /* pins.c: decides what stays where it is. After the names. */
 int fl_scan_pins(struct scan *scan);

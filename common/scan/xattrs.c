@@ -36,15 +36,19 @@ static int check_block(struct scan *scan, const struct xattr_use *use, size_t us
 /* It stays when one of its owners does. */
 static enum fl_pin pin_of(const struct fl_map *map, const struct xattr_use *uses, size_t users)
 {
+	enum fl_pin pin = FL_PIN_NONE;
+
 	for (size_t i = 0; i < users; i++) {
 		size_t file;
 
-		if (uses[i].immutable)
-			return FL_PIN_IMMUTABLE;
-		if (fl_map_find(map, uses[i].ino, &file) && map->files.at[file].pin)
-			return map->files.at[file].pin;
+		if (uses[i].immutable && pin == FL_PIN_NONE)
+			pin = FL_PIN_IMMUTABLE;
+		/* Of several reasons, not the one that can be lifted. */
+		if (fl_map_find(map, uses[i].ino, &file) && map->files.at[file].pin &&
+		    (pin == FL_PIN_NONE || pin == FL_PIN_IMMUTABLE))
+			pin = map->files.at[file].pin;
 	}
-	return FL_PIN_NONE;
+	return pin;
 }
 
 static int add_block(struct scan *scan, const struct xattr_use *uses, size_t users)

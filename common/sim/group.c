@@ -77,6 +77,17 @@ static int need_bits(struct fl_simgroup *group)
 	return 0;
 }
 
+/* A group that is all free or all in use needs no bitmap: most of a huge disk is so. */
+static void drop_bits(struct fl_simgroup *group)
+{
+	if (group->free != 0 && group->free != group->size)
+		return;
+	free(group->bits);
+	group->bits = NULL;
+	group->runs = group->free != 0;
+	group->longest = group->free;
+}
+
 static void flip(struct fl_simgroup *group, uint32_t start, uint32_t end)
 {
 	for (uint32_t word = start / WORD_BITS; word * WORD_BITS < end; word++)
@@ -91,6 +102,11 @@ int fl_simgroup_give(struct fl_simgroup *group, uint32_t start, uint32_t len)
 
 	if (find_next(group, start, true) < end)
 		return FL_EINVAL;
+	if (len == group->size) {
+		group->free = len;
+		drop_bits(group);
+		return 0;
+	}
 	err = need_bits(group);
 	if (err)
 		return err;
@@ -100,6 +116,7 @@ int fl_simgroup_give(struct fl_simgroup *group, uint32_t start, uint32_t len)
 	group->free += len;
 	group->runs = group->runs + 1 - (before > 0) - (after > 0);
 	group->longest = (uint32_t)fl_max(group->longest, before + len + after);
+	drop_bits(group);
 	return 0;
 }
 
@@ -111,6 +128,11 @@ int fl_simgroup_take(struct fl_simgroup *group, uint32_t start, uint32_t len)
 
 	if (find_next(group, start, false) < end)
 		return FL_EINVAL;
+	if (len == group->size) {
+		group->free = 0;
+		drop_bits(group);
+		return 0;
+	}
 	err = need_bits(group);
 	if (err)
 		return err;
@@ -120,6 +142,7 @@ int fl_simgroup_take(struct fl_simgroup *group, uint32_t start, uint32_t len)
 	group->free -= len;
 	group->runs = group->runs + before + after - 1;
 	group->longest = (uint32_t)fl_min(group->longest, group->free);
+	drop_bits(group);
 	return 0;
 }
 

@@ -23,14 +23,23 @@ enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER 
 
 /* Options that frag and defrag share. */
 struct fl_options {
-	bool dry_run, analyze, quiet, verbose, verify;
+	bool dry_run, analyze, quiet, verbose, verify, move_immutable;
 	bool interleave; /* with analyze and two images or more */
 	bool json;	 /* with json_path NULL: stdout, instead of the text report */
-	const char *json_path, *csv_path, *output_path;
+	const char *json_path, *csv_path, *output_path, *undo_path;
+	unsigned partition; /* 0: not given */
+	bool has_offset;    /* --offset is given; never with partition */
+	uint64_t offset_bytes;
 	enum fl_progress_when progress;
 	struct fl_analyze_options analysis;
 	char **images; /* borrowed from argv */
 	size_t image_count;
+};
+
+/* Limits of a run, kept by ending after a batch. */
+struct fl_budget {
+	uint64_t bytes;	  /* of data moved; 0: no limit */
+	uint64_t seconds; /* of moving; 0: no limit */
 };
 
 /*
@@ -63,6 +72,8 @@ struct fl_program {
 	 * program promises nothing about fragments, and no file counts as left over.
 	 */
 	bool (*leaves)(void *settings, const struct fl_map *map, uint32_t file);
+	/* What a run may cost; NULL: whatever it takes. A run that ends for it has status 1. */
+	const struct fl_budget *budget;
 	void *settings;
 };
 
@@ -78,10 +89,14 @@ struct fl_program {
 	"  -n, --dry-run        plan and predict; IMAGE is opened read-only\n"                     \
 	"      --analyze        change nothing; takes IMAGE..., one column each\n"                 \
 	"  -o, --output FILE    leave IMAGE as it is; work on a copy in FILE\n"                    \
+	"  -P, --partition N    the filesystem in partition N of a disk image (MBR, GPT)\n"        \
+	"      --offset BYTES   the filesystem begins at this byte\n"                              \
+	"      --undo FILE      keep what is overwritten in FILE, for e2undo\n"                    \
+	"      --move-immutable move files with the immutable flag (chattr +i) too\n"              \
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
-	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"    \
+	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"            \
 	"                       random-8k, sequential-512k\n"                                      \
 	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
@@ -91,7 +106,7 @@ struct fl_program {
 	"      --interleave     with --analyze: the images as guests on one array\n"               \
 	"      --progress WHEN  auto, always or never (default auto)\n"                            \
 	"  -q, --quiet          no text report, no progress; errors only\n"                        \
-	"  -v, --verbose        say more: phases, what the plan costs\n"                           \
+	"  -v, --verbose        say more: features, phases, what the plan costs\n"                 \
 	"  -V, --version        print the version\n"                                               \
 	"  -h, --help           print this help\n"                                                 \
 	"\n"                                                                                       \

@@ -83,7 +83,7 @@ int fl_device_data_next(struct fl_device *device, uint64_t position, uint64_t *s
 /* NULL is legal. */
 void fl_device_close(struct fl_device *device);
 
-/* --- raw files --- */
+/* --- raw files and block devices --- */
 
 enum fl_device_mode {
 	FL_DEVICE_READ,	 /* shared lock; others may read too */
@@ -91,11 +91,15 @@ enum fl_device_mode {
 };
 
 /*
- * Opens a raw image. A symlink is resolved once: lock, checks and I/O act on the
- * same open file. Refuses with FL_EBUSY an image that is attached to any loop
+ * Opens a raw image or a block device. A symlink is resolved once: lock, checks and I/O
+ * act on the same open file. Refuses with FL_EBUSY an image that is attached to any loop
  * device (in whatever mount namespace), mounted, or locked by a process (flock and
  * OFD locks, which qemu uses); with FL_EIO what cannot be opened; with FL_EINVAL
- * directories, devices and other non-files. Locks last until close.
+ * directories, other devices and other non-files. Locks last until close.
+ *
+ * A block device is opened exclusively, for reading too: FL_EBUSY while it or a partition of
+ * it is mounted, swapped on or claimed by anybody, and for a loop device also while another
+ * one shows the same bytes of its file. It has neither punch nor zero.
  * The diag text names cause and remedy. I/O: a few system calls, no data.
  */
 int fl_device_file_open(const char *path, enum fl_device_mode mode, struct fl_device **device,
@@ -121,6 +125,21 @@ int fl_device_window(struct fl_device *below, uint64_t length, uint64_t position
  * below is only read. Closing forgets them.
  */
 int fl_device_overlay(struct fl_device *below, struct fl_device **device) FL_CHECKED;
+
+/*
+ * What is overwritten, punched or zeroed is saved first in a new file at path, in the format
+ * of e2undo(8), which brings it back byte for byte. position: where below begins in what e2undo
+ * will be given (0, or that of a partition). The file is good at every moment: writes wait in
+ * memory, at most some 64 MiB and at most until the next flush, until what they overwrite is
+ * durable there. Only between the two steps of a flush that writes another superblock does
+ * e2undo find one that it does not expect; it then asks for its option -f.
+ *
+ * Closing drops what was not flushed, as a power cut may. A flush also fails when the file
+ * cannot be written. Its superblock is taken from bytes 1024 .. 2047.
+ * FL_EINVAL: path exists, or below is read-only or too small; FL_EIO, FL_EHOSTFULL, FL_ENOMEM.
+ */
+int fl_device_undo(struct fl_device *below, const char *path, uint64_t position,
+		   struct fl_device **device, struct fl_diag *diag) FL_CHECKED;
 
 /* An anonymous in-memory device, all zeros; for tests. */
 int fl_device_memory(uint64_t size_bytes, struct fl_device **device) FL_CHECKED;

@@ -11,17 +11,20 @@
 
 #include <fraglab/device.h>
 #include <fraglab/geometry.h>
+#include <fraglab/util.h>
 
 struct fl_fs;
 
 enum fl_fs_mode {
-	FL_FS_READ,   /* for scanning and analysing */
-	FL_FS_CHANGE, /* for the mover; nothing is written before fl_fs_fence */
+	FL_FS_READ,    /* to see what a run would do */
+	FL_FS_CHANGE,  /* for the mover; nothing is written before fl_fs_fence */
+	FL_FS_ANALYZE, /* for figures alone: takes some filesystems that must not be changed */
 };
 
 /*
- * Opens the filesystem on device (borrowed; must outlive it). Both modes refuse the same
- * images, so that a dry run tells what a run would do:
+ * Opens the filesystem on device (borrowed; must outlive it). READ and CHANGE refuse the same
+ * images, so that a dry run tells what a run would do; ANALYZE takes those that have features
+ * whose treatment is FL_TREATMENT_ANALYSE too:
  * FL_ENOTEXT, FL_ESHORT (device smaller than the filesystem), FL_EDIRTY (not clean, errors,
  * journal to replay, orphans), FL_EFEATURE (fs/feature.c has the table), FL_EDAMAGED
  * (superblock, descriptors or bitmaps unreadable or with wrong checksums), FL_EIO, FL_ENOMEM.
@@ -43,6 +46,42 @@ struct fl_device *fl_fs_device(const struct fl_fs *fs);
  */
 #define FL_FEATURE_NAME 32
 const char *fl_fs_feature(const struct fl_fs *fs, size_t i, char buffer[FL_FEATURE_NAME]);
+
+/* What lies behind the filesystem on its device and vouches for its blocks. */
+enum fl_trailer {
+	FL_TRAILER_NONE,   /* nothing that is known */
+	FL_TRAILER_AVB,	   /* an Android Verified Boot footer, at the end of the device */
+	FL_TRAILER_VERITY, /* a dm-verity superblock or Android's older verity metadata */
+};
+
+/* I/O: two small reads. FL_EIO. */
+int fl_fs_trailer(const struct fl_fs *fs, enum fl_trailer *trailer) FL_CHECKED;
+
+/* What happens to a filesystem that has a feature, or is in a condition. */
+enum fl_treatment {
+	FL_TREATMENT_MOVE,
+	FL_TREATMENT_ANALYSE, /* opens for FL_FS_ANALYZE only */
+	FL_TREATMENT_REFUSE,
+};
+
+struct fl_verdict {
+	char name[FL_FEATURE_NAME]; /* of the feature or condition */
+	enum fl_treatment treatment;
+	const char *sentence; /* moved: what that means; else "reason; remedy", as in fl_diag */
+};
+
+/* Zero-initialise, free with fl_array_free. */
+struct fl_verdicts {
+	FL_ARRAY(struct fl_verdict);
+};
+
+/*
+ * Appends the verdict on each feature and special condition of the superblock on device, whether
+ * fl_fs_open would take it or not. Nothing when there is no superblock. I/O: the superblock.
+ * FL_EIO, FL_ENOMEM.
+ */
+int fl_fs_verdicts(struct fl_device *device, struct fl_verdicts *list,
+		   struct fl_diag *diag) FL_CHECKED;
 
 /*
  * The fence: superblock without the "clean" mark, then a flush. From here on a crash leaves

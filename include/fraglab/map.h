@@ -5,7 +5,8 @@
  *
  * Ownership of the whole: free with fl_map_free. Arrays are sorted as stated and
  * never overlap. Every block of first_data_block .. blocks-1 (and block 0) is in
- * exactly one of: a file's data, a file's mapping tree, fixed metadata, free.
+ * exactly one of: a file's data, a file's mapping tree, fixed metadata, free. (With bigalloc the
+ * blocks that nobody uses in a cluster that somebody does are in none of them.)
  */
 #ifndef FRAGLAB_MAP_H
 #define FRAGLAB_MAP_H
@@ -20,7 +21,8 @@ enum fl_kind {
 	FL_KIND_JOURNAL,
 	FL_KIND_RESIZE,	    /* inode 7: reserved descriptor blocks */
 	FL_KIND_BAD_BLOCKS, /* inode 1 */
-	FL_KIND_HIDDEN,	    /* quota, boot loader, orphan file, EA inodes */
+	FL_KIND_HIDDEN,	    /* quota, boot loader, orphan file */
+	FL_KIND_EA_INODE,   /* the value of an extended attribute: no name, moved like a file */
 	/*
 	 * A block of extended attributes, which one or more inodes share. Not an inode, but moved
 	 * as if it were a file of one block; it has no name, and its `ino` is its first owner.
@@ -75,6 +77,7 @@ struct fl_file {
 	size_t tree_count;
 	size_t first_owner; /* FL_KIND_XATTR: map->owners[first_owner ..], by ino */
 	size_t owner_count;
+	bool rebuilt; /* of a predicted map: its mapping has been written anew */
 };
 
 /* Arrays of runs: zero-initialise, free with fl_array_free. */
@@ -107,6 +110,7 @@ struct fl_map {
 	uint64_t free_blocks; /* the sum of free */
 	FL_ARRAY(struct fl_name) names;
 	FL_ARRAY(char) texts;
+	const struct fl_map *blocks; /* NULL, or this map counts clusters: see fl_map_units */
 };
 
 /* An empty map. FL_ENOMEM. */
@@ -130,6 +134,8 @@ const char *fl_map_path(const struct fl_map *map, uint32_t name, bool escape, ch
 			size_t buffer_bytes);
 /* Index of the inode with this number. False: it owns no data blocks. O(log files). */
 bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file);
+/* Lifts a pin from all files that have it (FL_PIN_IMMUTABLE: the user wants them moved). */
+void fl_map_unpin(struct fl_map *map, enum fl_pin pin);
 /* True when planners may move it. */
 static inline bool fl_file_movable(const struct fl_file *file)
 {
@@ -140,6 +146,14 @@ static inline bool fl_file_counted(const struct fl_file *file)
 {
 	return file->pin == FL_PIN_NONE && file->name != FL_NO_NAME;
 }
+
+/*
+ * Fragments of a file, as fl_fragments; with bigalloc blocks in the same or in successive clusters
+ * belong together, whatever holes there are between them.
+ */
+uint64_t fl_file_fragments(const struct fl_map *map, const struct fl_file *file);
+/* Blocks that its data keeps from others: with bigalloc more than it has. */
+uint64_t fl_file_room(const struct fl_map *map, const struct fl_file *file);
 
 /* What sits at a place on the disk. */
 enum fl_use { FL_USE_DATA, FL_USE_TREE };
@@ -159,6 +173,9 @@ int fl_map_places(const struct fl_map *map, struct fl_places *places) FL_CHECKED
 
 /* Sorts by start and joins runs that touch. Runs that overlap stay apart. O(n log n). */
 void fl_runs_normalize(struct fl_runs *runs);
+/* Sorts by length; runs of one length by start, the lower one nearer to the longest end. */
+void fl_runs_longest_first(struct fl_runs *runs);
+void fl_runs_shortest_first(struct fl_runs *runs);
 
 /*
  * Slots: the maximal runs of blocks that hold nothing that must stay (fixed metadata, pinned
@@ -185,6 +202,13 @@ int fl_extents_append(struct fl_extents *list, enum fl_mapping mapping,
 uint64_t fl_tree_blocks(const struct fl_geometry *geo, enum fl_mapping mapping,
 			const struct fl_extent *extents, size_t count);
 
+/*
+ * The same for file number `file` of a map, in the map's own units: one a mapping-tree block, also
+ * when a unit is a cluster. FL_EPLAN: the extents are not those of the file; FL_ENOMEM.
+ */
+int fl_map_tree_blocks(const struct fl_map *map, uint32_t file, const struct fl_extent *extents,
+		       size_t count, uint64_t *blocks) FL_CHECKED;
+
 /* Fragments: runs that are physically consecutive in logical order, holes skipped. */
 uint64_t fl_fragments(const struct fl_extent *extents, size_t count);
 
@@ -193,5 +217,33 @@ uint64_t fl_fragments(const struct fl_extent *extents, size_t count);
  * (sorted by length, longest first): the least k with the k longest holding it.
  */
 uint64_t fl_fragments_forced(uint64_t blocks, const struct fl_run *slots_by_length, size_t count);
+
+/* --- allocation units: bigalloc --- */
+
+/*
+ * With bigalloc blocks are taken and given back in clusters only, and a block keeps its place in
+ * its cluster. So planners and mover get a map of another kind: what it calls a block is a cluster
+ * (geo.cluster_blocks is 1), a file's data is the clusters it has blocks in, and each block of
+ * mapping trees and attributes has a cluster of its own. File indexes are the same in both maps.
+ *
+ * map must outlive units, which remembers it in units->blocks. FL_EDAMAGED: a cluster has two
+ * owners, or blocks are not at their places in clusters; FL_ENOMEM. Only when
+ * map->geo.cluster_blocks > 1; else the map itself is what planners want.
+ */
+int fl_map_units(const struct fl_map *map, struct fl_map **units, struct fl_diag *diag) FL_CHECKED;
+/* Back: the map in blocks that belongs to units, as fl_plan_predict made them. FL_ENOMEM. */
+int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks,
+		       struct fl_diag *diag) FL_CHECKED;
+/*
+ * Appends to blocks the extents in blocks that a file has when its clusters are at these places.
+ * FL_EPLAN: some of them have no place; FL_ENOMEM.
+ */
+int fl_units_expand(const struct fl_map *units, uint32_t file, const struct fl_extent *extents,
+		    size_t count, struct fl_extents *blocks) FL_CHECKED;
+/* Blocks of the filesystem in what this map calls a block. */
+static inline uint32_t fl_map_unit_blocks(const struct fl_map *map)
+{
+	return map->blocks ? map->blocks->geo.cluster_blocks : 1;
+}
 
 #endif

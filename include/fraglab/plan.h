@@ -87,8 +87,15 @@ struct fl_plan {
 /* NULL is legal. */
 void fl_plan_free(struct fl_plan *plan);
 
+/*
+ * Drops batches from the end until at most max_blocks data blocks are moved; what they would have
+ * brought home counts as left. The plan stays valid.
+ */
+void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks);
+
 struct fl_order_options {
-	uint64_t batch_blocks; /* data blocks a batch, about; 0: 256 MiB worth */
+	/* Data blocks a batch, about; 0: 256 MiB worth, more for files of a million extents. */
+	uint64_t batch_blocks;
 };
 
 /*

@@ -18,13 +18,22 @@ struct fl_report_filesystem {
 };
 
 struct fl_report_image {
-	char *path; /* as the user gave it */
+	char *path;	    /* as the user gave it */
+	unsigned partition; /* its number; 0: none was chosen */
+	bool placed;	    /* a partition or an offset was chosen; else the whole image */
+	uint64_t offset_bytes, size_bytes; /* where in the image the filesystem may lie */
 	struct fl_report_filesystem filesystem;
 	struct fl_metrics metrics;
 };
 
 /* A file that is still fragmented beyond need, and why. */
-enum fl_left_reason { FL_LEFT_PINNED, FL_LEFT_NO_ROOM, FL_LEFT_MODE, FL_LEFT_STOPPED };
+enum fl_left_reason {
+	FL_LEFT_PINNED,
+	FL_LEFT_NO_ROOM,
+	FL_LEFT_MODE,
+	FL_LEFT_STOPPED,
+	FL_LEFT_BUDGET
+};
 
 struct fl_left {
 	char *path; /* escaped */
@@ -49,8 +58,10 @@ struct fl_report {
 	struct fl_left *left; /* worst first, at most FL_LEFT_SHOWN */
 	size_t left_count;
 	uint64_t left_total; /* files, shown or not */
-	char *profile;	     /* frag: profile name; defrag: mode name; NULL for --analyze */
-	uint32_t months;     /* frag */
+	char **missing;	     /* names of --order list that are not there, as given */
+	size_t missing_count;
+	char *profile;	 /* frag: profile name; defrag: mode name; NULL for --analyze */
+	uint32_t months; /* frag */
 	/* --interleave: a malloc'd entry a workload; none without it. */
 	struct fl_interleaved *interleaved;
 	size_t interleaved_count;
@@ -82,6 +93,8 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
  *   largest_possible_bytes; moves: planned_bytes, needed_bytes, fenced; at the top: dry_run,
  *   mode (defrag) or profile and months (frag), left [{path, fragments, reason}], left_total.
+ * - location {"partition","offset_bytes","size_bytes"}: where in the image the filesystem may
+ *   lie; partition is null unless --partition chose one. With --analyze in each image, too.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
  *
  * With --analyze "images" stands for before, after, predicted and moves; "image" and

@@ -119,3 +119,41 @@ interleaved() {
 	}' | batch "$1"
 	e2fsck -fy "$1" >e2fsck.log 2>&1 || [ $? -eq 1 ] || { cat e2fsck.log; exit 1; }
 }
+
+# disk IMAGE LABEL: 64 MiB with partitions from sfdisk's script on stdin, and pages of "guard"
+# in all the places that belong to nobody or to others.
+disk() {
+	need sfdisk
+	yes guard | head -c 67108864 >"$1"
+	{
+		echo "label: $2"
+		cat
+	} >script
+	sfdisk -q --wipe never "$1" <script 2>&1 || { cat script; exit 1; }
+	rm script
+}
+
+# fill IMAGE BYTE FILE: puts a filesystem image into a disk image.
+fill() {
+	dd if="$3" of="$1" bs=512 seek=$(($2 / 512)) conv=notrunc status=none
+}
+
+# around IMAGE BYTE BYTES: a digest of all that is outside of a partition.
+around() {
+	{
+		head -c "$2" "$1"
+		tail -c +$(($2 + $3 + 1)) "$1"
+	} | sha256sum
+}
+
+# loop_device FILE [losetup OPTION]...: attaches it until the case ends; sets $loop.
+loop_device() {
+	need losetup
+	[ "$(id -u)" = 0 ] || { echo "not root"; exit 77; }
+	loop_file=$1
+	shift
+	loop=$(losetup -f --show "$@" "$loop_file" 2>/dev/null) ||
+		{ echo "no loop devices"; exit 77; }
+	loops="${loops:-} $loop"
+	trap 'losetup -d $loops' EXIT
+}

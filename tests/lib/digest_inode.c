@@ -194,8 +194,9 @@ static errcode_t print_xattrs(ext2_filsys fs, ext2_ino_t ino, FILE *out)
 	unsigned int flags = XATTR_HANDLE_FLAG_RAW;
 	errcode_t error = ext2fs_xattrs_open(fs, ino, &handle);
 
+	/* Before there were features there were no attributes. */
 	if (error)
-		return error;
+		return error == EXT2_ET_MISSING_EA_FEATURE ? 0 : error;
 	error = ext2fs_xattrs_flags(handle, &flags, NULL);
 	if (!error)
 		error = ext2fs_xattrs_read(handle);
@@ -250,8 +251,11 @@ errcode_t digest_inode(ext2_filsys fs, ext2_ino_t ino, struct ext2_inode_large *
 		fputs(" target=", out);
 		digest_escape(out, (const char *)inode->i_block,
 			      strnlen((const char *)inode->i_block, sizeof(inode->i_block)));
-	} else if (ext2fs_inode_has_valid_blocks2(fs, small))
+	} else if (ext2fs_inode_has_valid_blocks2(fs, small)) {
+		/* The value of an attribute is hidden, but may lie anywhere. */
+		hidden = hidden && !(inode->i_flags & EXT4_EA_INODE_FL);
 		error = print_mapped(fs, ino, small, hidden, buffer, out);
+	}
 	if (!error && inode->i_mode)
 		error = print_xattrs(fs, ino, out);
 	return error;

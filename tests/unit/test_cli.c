@@ -99,7 +99,7 @@ static void options_all(void **state)
 {
 	struct parsed p;
 	char line[] = "image -n --json=j --csv=c -o out --verify --workload "
-		      "read-inode-order --max-io 64K --progress never -v -s 7";
+		      "read-inode-order --max-io 64K --progress never -v -s 7 -P 12";
 
 	(void)state;
 	assert_int_equal(parse(&p, line), 0);
@@ -114,16 +114,23 @@ static void options_all(void **state)
 	assert_string_equal(p.seen.name, "speed");
 	assert_string_equal(p.seen.value, "7");
 	assert_string_equal(p.options.images[0], "image");
+	assert_int_equal(p.options.partition, 12);
+	assert_false(p.options.has_offset);
 }
 
 static void options_order(void **state)
 {
 	struct parsed p;
+	char offset[] = "--offset 1M --undo u image";
 	char analyze[] = "a --analyze b c", last_wins[] = "-q -v image", after[] = "-- -n",
 	     help[] = "-h --no-such-option", question[] = "--speed help --no-such-option",
 	     json[] = "--json image";
 
 	(void)state;
+	assert_int_equal(parse(&p, offset), 0);
+	assert_true(p.options.has_offset && p.options.offset_bytes == 1 << 20);
+	assert_int_equal(p.options.partition, 0);
+	assert_string_equal(p.options.undo_path, "u");
 	assert_int_equal(parse(&p, analyze), 0);
 	assert_int_equal(p.options.image_count, 3);
 	assert_string_equal(p.options.images[2], "c");
@@ -155,8 +162,14 @@ static void options_errors(void **state)
 		{"image -s", "option --speed: needs a value"},
 		{"--own-flag=1 image", "option --own-flag: takes no value"},
 		{"-s bad image", "option --speed: is bad"},
-		{"--undo f image", "option --undo: is not available in this version"},
-		{"-P 1 image", "option --partition: is not available in this version"},
+		{"--undo f -o c image",
+		 "option --undo: nothing to undo with --output, IMAGE stays as it is"},
+		{"--undo f --analyze image", "option --undo: nothing to undo with --analyze"},
+		{"-P 0 image", "option --partition: not between 1 and 65535: '0'"},
+		{"-P x image", "option --partition: not a number: 'x'"},
+		{"--offset 1X image", "option --offset: not a size: '1X'"},
+		{"--offset 1000 image", "option --offset: not a multiple of 512 bytes: '1000'"},
+		{"-P 1 --offset 1M image", "options --partition and --offset: only one of them"},
 		{"--disk floppy image", "option --disk: no such disk model: 'floppy'"},
 		{"--queue 0 image", "option --queue: not between 1 and 1024: '0'"},
 		{"--rate 0 image", "option --rate: not a size above 0: '0'"},

@@ -7,7 +7,6 @@
 
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/sysmacros.h>
 
 /* --- opening --- */
 
@@ -30,16 +29,6 @@ static void test_open_errors(void **state)
 	assert_int_equal(chmod("image", 0644), 0);
 	/* Refused opens have left no lock behind. */
 	fl_device_close(open_image("image", FL_DEVICE_WRITE));
-}
-
-static void test_block_device(void **state)
-{
-	(void)state;
-	if (mknod("node", S_IFBLK | 0600, makedev(7, 0))) {
-		print_message("skipped: cannot make a device node: %s\n", strerror(errno));
-		skip();
-	}
-	assert_refused("node", FL_DEVICE_READ, FL_EINVAL, "block devices are not supported yet");
 }
 
 static int count_descriptors(void)
@@ -328,16 +317,9 @@ static void test_host_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_open_errors),
-		TEST(test_block_device),
-		TEST(test_no_leaks),
-		TEST(test_symlink),
-		TEST(test_read_write),
-		TEST(test_sparse_rule),
-		TEST(test_holes),
-		TEST(test_punch),
-		TEST(test_zero_keeps_space),
-		TEST(test_host_without_zero),
+		TEST(test_open_errors), TEST(test_no_leaks),	     TEST(test_symlink),
+		TEST(test_read_write),	TEST(test_sparse_rule),	     TEST(test_holes),
+		TEST(test_punch),	TEST(test_zero_keeps_space), TEST(test_host_without_zero),
 		TEST(test_host_full),
 	};
 

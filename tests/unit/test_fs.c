@@ -40,12 +40,7 @@ static const struct refusal refusals[] = {
 	{"errors", "-t ext4", "ssv state 3", NULL, FL_EDIRTY, "having errors"},
 	{"only errors", "-t ext4", "ssv state 2", NULL, FL_EDIRTY, "having errors"},
 	{"block size", "-t ext4", "ssv log_block_size 7", NULL, FL_EDAMAGED, "block size"},
-	{"bigalloc", "-t ext4 -O bigalloc -b 1024 -C 16384", NULL, NULL, FL_EFEATURE, "bigalloc"},
-	{"quota", "-t ext4 -O quota", NULL, NULL, FL_EFEATURE, "tune2fs -O ^quota"},
-	{"project", "-t ext4 -I 256 -O project", NULL, NULL, FL_EFEATURE, "quota"},
 	{"mmp", "-t ext4 -O mmp", NULL, NULL, FL_EFEATURE, "tune2fs -O ^mmp"},
-	{"ea_inode", "-t ext4 -O ea_inode", NULL, NULL, FL_EFEATURE, "ea_inode"},
-	{"verity", "-t ext4 -b 4096 -O verity", NULL, NULL, FL_EFEATURE, "verity"},
 	{"read-only", "-t ext4", "feature read-only", NULL, FL_EFEATURE, "tune2fs -O ^read-only"},
 	{"shared_blocks", "-t ext4", "feature shared_blocks", NULL, FL_EFEATURE, "unshare_blocks"},
 	{"journal device", "-O journal_dev", NULL, NULL, FL_EFEATURE, "journal_dev"},
@@ -60,7 +55,7 @@ static const struct refusal refusals[] = {
 	 "0x20000 of the ro_compat"},
 	{"compression", "-t ext2", "ssv feature_incompat 0x3", NULL, FL_EFEATURE, "compression"},
 	{"dirdata", "-t ext2", "ssv feature_incompat 0x1002", NULL, FL_EFEATURE, "dirdata"},
-	{"revision", "-t ext2", "ssv rev_level 2", NULL, FL_EFEATURE, "revision 2"},
+	{"revision", "-t ext2", "ssv rev_level 2", NULL, FL_EFEATURE, "newer than 1"},
 	{"revision 0", "-t ext2", "ssv rev_level 0", NULL, FL_EDAMAGED, "revision 0"},
 	{"superblock checksum", "-t ext4 -O metadata_csum", NULL,
 	 "printf x | dd of=$I bs=1 seek=1160 conv=notrunc", FL_EDAMAGED, "e2fsck"},
@@ -100,6 +95,84 @@ static void test_refusals(void **state)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		refuse_one(*state, &refusals[i]);
+}
+
+struct analysed {
+	const char *label, *mke2fs, *debugfs;
+};
+
+/* Figures may be taken where nothing may be changed. */
+static void test_analysed_only(void **state)
+{
+	static const struct analysed cases[] = {
+		{"mmp", "-t ext4 -O mmp", NULL},
+		{"read-only", "-t ext4", "feature read-only"},
+		{"external journal", "-t ext4 -O ^has_journal", "feature has_journal"},
+	};
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t digest;
+
+		bench_make(b, "8M", cases[i].mke2fs);
+		if (cases[i].debugfs)
+			bench_debugfs(b, cases[i].debugfs);
+		digest = bench_digest(b);
+		if (bench_open(b, FL_FS_ANALYZE))
+			fail_msg("%s: %s", cases[i].label, b->diag.text);
+		assert_int_equal(fl_scan(b->fs, NULL, NULL, &b->map, &b->diag), 0);
+		bench_close(b);
+		assert_int_equal(bench_open(b, FL_FS_READ), FL_EFEATURE);
+		bench_close(b);
+		assert_true(bench_digest(b) == digest);
+	}
+}
+
+static void test_mmp_in_use(void **state)
+{
+	struct bench *b = *state;
+	uint64_t block;
+
+	bench_make(b, "8M", "-t ext4 -b 1024 -O mmp");
+	assert_int_equal(bench_open(b, FL_FS_ANALYZE), 0);
+	block = b->fs->ext2->super->s_mmp_block;
+	bench_close(b);
+	bench_poke(b, "\1\0\0\0", 4, block * 1024 + 4);
+	assert_int_equal(bench_open(b, FL_FS_ANALYZE), FL_EBUSY);
+	bench_close(b);
+	/* As e2fsck leaves it when it is killed. */
+	bench_poke(b, "\x50\x4d\x4d\xe2", 4, block * 1024 + 4);
+	assert_int_equal(bench_open(b, FL_FS_ANALYZE), FL_EBUSY);
+}
+
+static const struct fl_verdict *verdict_on(const struct fl_verdicts *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->at[i].name, name))
+			return &list->at[i];
+	return NULL;
+}
+
+/* Every feature has its say, and an image that is refused too. */
+static void test_verdicts(void **state)
+{
+	struct bench *b = *state;
+	struct fl_verdicts list = {0};
+
+	bench_make(b, "8M", "-t ext4 -O quota,mmp");
+	bench_debugfs(b, "feature shared_blocks\nfeature needs_recovery\n"
+			 "ssv feature_compat 0x8000003c\n");
+	assert_int_equal(bench_open(b, FL_FS_READ), FL_EFEATURE);
+	assert_int_equal(fl_fs_verdicts(b->device, &list, &b->diag), 0);
+	assert_int_equal(verdict_on(&list, "quota")->treatment, FL_TREATMENT_MOVE);
+	assert_int_equal(verdict_on(&list, "mmp")->treatment, FL_TREATMENT_ANALYSE);
+	assert_int_equal(verdict_on(&list, "shared_blocks")->treatment, FL_TREATMENT_REFUSE);
+	assert_int_equal(verdict_on(&list, "compat 0x80000000")->treatment, FL_TREATMENT_REFUSE);
+	assert_int_equal(verdict_on(&list, "needs_recovery")->treatment, FL_TREATMENT_REFUSE);
+	assert_null(verdict_on(&list, "unclean"));
+	for (size_t i = 0; i < list.count; i++)
+		assert_true(list.at[i].sentence && *list.at[i].sentence);
+	fl_array_free(&list);
 }
 
 /* e2fsck would replay it although the superblock does not ask for it. */
@@ -464,6 +537,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_change_needs_writable_device, bench_setup,
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_geometry, bench_setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(test_analysed_only, bench_setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(test_mmp_in_use, bench_setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(test_verdicts, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_features, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_accepted, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_fence, bench_setup, bench_teardown),

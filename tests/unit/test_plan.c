@@ -323,9 +323,58 @@ static void sliding_costs_two_copies(void **state)
 	}
 }
 
+/* Each batch rewrites the whole mapping of a file, so that one file must not be in very many. */
+static void long_mappings_take_few_batches(void **state)
+{
+	enum { COUNT = 8000 };
+	/* Blocks so large that 256 of them are a batch's usual bytes. */
+	struct fl_geometry geo = {.block_bytes = 1u << 20,
+				  .blocks = 4 * COUNT,
+				  .blocks_per_group = 8u << 20,
+				  .groups = 1,
+				  .flex_groups = 1,
+				  .cluster_blocks = 1};
+	struct fl_file file = {.ino = 12,
+			       .mapping = FL_MAPPING_EXTENTS,
+			       .name = FL_NO_NAME,
+			       .path_rank = FL_NO_NAME,
+			       .blocks = COUNT,
+			       .extent_count = COUNT,
+			       .tree_count = 1};
+	struct fl_target target = {0};
+	struct fl_diag diag = {""};
+	struct fl_plan *plan;
+	struct fl_map *map;
+	uint64_t tree;
+
+	(void)state;
+	assert_int_equal(fl_map_new(&geo, &map), 0);
+	assert_int_equal(fl_array_push(&map->fixed, ((struct fl_run){0, 1})), 0);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		struct fl_extent extent = {2 + 2ull * i, i, 1, false};
+
+		assert_int_equal(fl_array_push(&map->extents, extent), 0);
+	}
+	assert_int_equal(fl_array_push(&map->trees, 1), 0);
+	assert_int_equal(fl_array_push(&map->files, file), 0);
+	assert_int_equal(fl_map_finish(map, &diag), 0);
+	assert_int_equal(
+		fl_target_add(&target, map, 0, &(struct fl_run){3 * COUNT, COUNT}, 1, &tree), 0);
+	assert_int_equal(tree, 0);
+	assert_int_equal(fl_target_finish(&target, map, &diag), 0);
+	assert_int_equal(fl_plan_order(map, &target, NULL, &plan, &diag), 0);
+	assert_int_equal(fl_plan_validate(map, plan, &diag), 0);
+	assert_int_equal(plan->left_blocks, 0);
+	assert_int_equal(plan->batches.count, 8);
+	fl_plan_free(plan);
+	fl_target_free(&target);
+	fl_map_free(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_mappings_take_few_batches),
 		cmocka_unit_test(roomy_disks_reach_their_target),
 		cmocka_unit_test(tight_disks_end_in_a_valid_plan),
 		cmocka_unit_test(sliding_costs_two_copies),
