@@ -77,13 +77,17 @@ $(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard c
 
 mutants: $(mutants)
 
+# What the kernel tests run on a mounted image.
+$(BUILD)/tests/readall: $(call objects,tests/kernel)
+	$(call link,)
+
 # Tools of the bench, one file each.
 bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 $(bench_tools): $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libfraglab.a
 	$(call link,-lext2fs -lcom_err)
 
 # What the tests run: programs, tools and unit tests.
-tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep $(BUILD)/tests/readall
 unit-tests: $(unit_tests)
 bench-tools: $(bench_tools)
 
@@ -111,6 +115,11 @@ demo:
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory tools
 	@BUILD=$(BUILD) images/demo.sh
+
+study:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@BUILD=$(BUILD) images/study.sh
 
 check:
 	@$(MAKE) --no-print-directory packages
@@ -163,6 +172,7 @@ clean:
 help:
 	@echo 'all (default)  the programs and the library, in $(BUILD)/'
 	@echo 'demo           a sample image, aged and defragmented; everything is checked'
+	@echo 'study          the published experiment at full size (50 GB, sparse), beside its figures'
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
 	@echo 'kills          a hundred real kills (check has a dozen)'
@@ -176,5 +186,9 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
+<<<<<<< HEAD
 .PHONY: all mutants crash kills tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
+=======
+.PHONY: all tools unit-tests bench-tools unit packages demo study check bench lint fmt install uninstall clean help
+>>>>>>> w/streams
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
