@@ -32,8 +32,7 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 	if (error)
 		goto out;
 	for (size_t i = 0; i < options->workload_count; i++) {
-		error = fl_analyze_io(map, options->workloads[i], &options->stream, blamer,
-				      &result->io[i]);
+		error = fl_analyze_io(map, options->workloads[i], options, blamer, &result->io[i]);
 		if (error)
 			goto out;
 	}

@@ -68,7 +68,7 @@ struct fl_device *fl_run_disk(const struct run *run)
 /* Requests are whole blocks; only now is the size of a block known. */
 static int check_max_io(struct run *run)
 {
-	uint64_t max_io = run->options->analysis.stream.max_io_bytes;
+	uint64_t max_io = run->analysis.stream.max_io_bytes;
 	uint32_t block = fl_fs_geometry(run->fs)->block_bytes;
 
 	if (max_io % block)
@@ -142,20 +142,19 @@ static int check_trace(struct run *run, const struct fl_map *map)
 
 int fl_run_measure(struct run *run, const struct fl_map *map, struct fl_metrics *metrics)
 {
-	struct fl_analyze_options analysis = run->options->analysis;
 	int error = 0;
 
 	run->action = "analysing";
-	analysis.stream.trace = run->trace;
 	if (run->trace)
 		error = check_trace(run, map);
 	if (!error)
-		error = fl_analyze(map, &analysis, metrics);
+		error = fl_analyze(map, &run->analysis, metrics);
 	if (error || !run->options->fio_log_path)
 		return error;
 	free(run->fio_log);
 	run->fio_log = NULL;
-	return fl_report_fio_log(map, analysis.workloads[0], &analysis.stream, &run->fio_log);
+	return fl_report_fio_log(map, run->analysis.workloads[0], &run->analysis.stream,
+				 &run->fio_log);
 }
 
 static int describe_features(struct run *run, struct fl_report_filesystem *filesystem)

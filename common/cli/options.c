@@ -20,6 +20,7 @@ enum shared_id {
 	OPT_DRY_RUN,
 	OPT_FIO_LOG,
 	OPT_HELP,
+	OPT_INTERLEAVE,
 	OPT_JSON,
 	OPT_MAX_IO,
 	OPT_MOVE_IMMUTABLE,
@@ -27,7 +28,10 @@ enum shared_id {
 	OPT_OUTPUT,
 	OPT_PARTITION,
 	OPT_PROGRESS,
+	OPT_QUEUE,
 	OPT_QUIET,
+	OPT_RATE,
+	OPT_READ_AHEAD,
 	OPT_UNDO,
 	OPT_VERBOSE,
 	OPT_VERIFY,
@@ -49,6 +53,7 @@ static const struct shared_option shared_options[] = {
 	{"dry-run", 'n', no_argument, OPT_DRY_RUN},
 	{"fio-log", 0, required_argument, OPT_FIO_LOG},
 	{"help", 'h', no_argument, OPT_HELP},
+	{"interleave", 0, no_argument, OPT_INTERLEAVE},
 	{"json", 0, optional_argument, OPT_JSON},
 	{"max-io", 0, required_argument, OPT_MAX_IO},
 	{"move-immutable", 0, no_argument, OPT_MOVE_IMMUTABLE},
@@ -56,7 +61,10 @@ static const struct shared_option shared_options[] = {
 	{"output", 'o', required_argument, OPT_OUTPUT},
 	{"partition", 'P', required_argument, OPT_PARTITION},
 	{"progress", 0, required_argument, OPT_PROGRESS},
+	{"queue", 0, required_argument, OPT_QUEUE},
 	{"quiet", 'q', no_argument, OPT_QUIET},
+	{"rate", 0, required_argument, OPT_RATE},
+	{"read-ahead", 0, required_argument, OPT_READ_AHEAD},
 	{"undo", 0, required_argument, OPT_UNDO},
 	{"verbose", 'v', no_argument, OPT_VERBOSE},
 	{"verify", 0, no_argument, OPT_VERIFY},
@@ -180,6 +188,7 @@ static int parse_workload(char *name, struct fl_options *options, struct fl_diag
 {
 	struct fl_analyze_options *analysis = &options->analysis;
 	enum fl_workload workload;
+	uint64_t bytes;
 	size_t i;
 
 	if (!strcmp(name, "trace"))
@@ -190,12 +199,14 @@ static int parse_workload(char *name, struct fl_options *options, struct fl_diag
 		if (error)
 			return error;
 	}
-	if (!fl_workload_find(name, &workload)) {
-		if (!strcmp(name, "install") || !strcmp(name, "random-8k") ||
-		    !strcmp(name, "sequential-512k"))
-			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, name);
-		return fl_fail(diag, FL_ESYNTAX, "no such workload: '%s'", name);
+	if (!strncmp(name, "install=", 8)) {
+		if (fl_size_parse(name + 8, &bytes) || !bytes)
+			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", name);
+		analysis->stream.install_bytes = bytes;
+		name[strlen("install")] = '\0';
 	}
+	if (!fl_workload_find(name, &workload))
+		return fl_fail(diag, FL_ESYNTAX, "no such workload: '%s'", name);
 	for (i = 0; i < analysis->workload_count; i++)
 		if (analysis->workloads[i] == workload)
 			return fl_fail(diag, FL_ESYNTAX, "named twice: '%s'", name);
@@ -229,6 +240,29 @@ static int parse_max_io(const char *value, struct fl_analyze_options *analysis,
 		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 1K, at most 1G: '%s'", value);
 	analysis->stream.max_io_bytes = bytes;
 	return 0;
+}
+
+static int parse_read_ahead(const char *value, struct fl_analyze_options *analysis,
+			    struct fl_diag *diag)
+{
+	uint64_t bytes;
+
+	if (fl_size_parse(value, &bytes))
+		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
+	if (!bytes || bytes > MAX_IO_LIMIT || bytes % FL_STREAM_PAGE_BYTES)
+		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 4K, at most 1G: '%s'", value);
+	analysis->stream.readahead_bytes = bytes;
+	return 0;
+}
+
+static int parse_queue(const char *value, struct fl_disk_options *disk, struct fl_diag *diag)
+{
+	uint64_t depth;
+	int error = fl_cli_number(value, 1, FL_DISK_QUEUE_MOST, &depth, diag);
+
+	if (!error)
+		disk->queue_depth = (uint32_t)depth;
+	return error;
 }
 
 static int parse_progress(const char *value, enum fl_progress_when *when, struct fl_diag *diag)
@@ -286,8 +320,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 	case OPT_CSV:
 		return parse_path(value, &options->csv_path, diag);
 	case OPT_DISK:
-		if (strcmp(value, "none"))
-			return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+		if (!fl_disk_find(value, &options->analysis.disk.model))
+			return fl_fail(diag, FL_ESYNTAX, "no such disk model: '%s'", value);
 		break;
 	case OPT_DRY_RUN:
 		options->dry_run = true;
@@ -296,6 +330,9 @@ static int take_shared(const struct shared_option *option, const char *value,
 		return parse_path(value, &options->fio_log_path, diag);
 	case OPT_HELP:
 		*request = FL_REQUEST_HELP;
+		break;
+	case OPT_INTERLEAVE:
+		options->interleave = true;
 		break;
 	case OPT_JSON:
 		options->json = true;
@@ -311,10 +348,19 @@ static int take_shared(const struct shared_option *option, const char *value,
 		return parse_partition(value, options, diag);
 	case OPT_PROGRESS:
 		return parse_progress(value, &options->progress, diag);
+	case OPT_QUEUE:
+		return parse_queue(value, &options->analysis.disk, diag);
 	case OPT_QUIET:
 		options->quiet = true;
 		options->verbose = false;
 		break;
+	case OPT_RATE:
+		if (fl_size_parse(value, &options->analysis.disk.bytes_per_second) ||
+		    !options->analysis.disk.bytes_per_second)
+			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", value);
+		break;
+	case OPT_READ_AHEAD:
+		return parse_read_ahead(value, &options->analysis, diag);
 	case OPT_UNDO:
 		return parse_path(value, &options->undo_path, diag);
 	case OPT_VERBOSE:
@@ -400,6 +446,9 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 			       "than one");
 	if (options->image_count > 1 && options->fio_log_path)
 		return fl_fail(diag, FL_ESYNTAX, "option --fio-log: takes only one image");
+	if (options->interleave && (!options->analyze || options->image_count < 2))
+		return fl_fail(diag, FL_ESYNTAX,
+			       "option --interleave: needs --analyze and two images or more");
 	if (options->analyze && options->output_path)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --output: nothing to write with --analyze");

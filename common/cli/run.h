@@ -38,10 +38,12 @@ struct run {
 	struct fl_map *units; /* what planners and mover use: map itself, or its clusters */
 	struct fl_target target;
 	struct fl_plan *plan;
-	struct fl_trace *trace; /* of --workload trace=FILE */
-	char *fio_log;		/* --fio-log: of the last state that was measured */
-	char *part;		/* --output: the copy, until it gets its name */
-	bool has_undo;		/* --undo: the file is made */
+	struct fl_trace *trace;		    /* of --workload trace=FILE */
+	char *fio_log;			    /* --fio-log: of the last state that was measured */
+	struct fl_analyze_options analysis; /* as the options have it, with the trace */
+	struct fl_interleave *interleave;   /* NULL: not asked for */
+	char *part;			    /* --output: the copy, until it gets its name */
+	bool has_undo;			    /* --undo: the file is made */
 
 	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */

@@ -52,6 +52,7 @@ int fl_run_load_trace(struct run *run)
 		error = read_lines(run, file, run->trace, &reason);
 	if (!error)
 		error = fl_trace_finish(run->trace, &reason);
+	run->analysis.stream.trace = run->trace;
 	(void)fclose(file);
 	if (error == FL_ESYNTAX)
 		return fl_fail(&run->diag, error, "option --workload: trace %s: %s", path,

@@ -144,6 +144,40 @@ static void fill(struct fl_hist *hist, enum fl_hist_kind kind)
 	}
 }
 
+/* Without I/Os every histogram is empty. */
+static void fill_side(struct fl_io_side *side, bool any)
+{
+	void (*with)(struct fl_hist *, enum fl_hist_kind) = any ? fill : fl_hist_init;
+
+	with(&side->length, FL_HIST_LENGTH);
+	with(&side->seek, FL_HIST_SEEK);
+	with(&side->latency, FL_HIST_LATENCY);
+	with(&side->interarrival, FL_HIST_INTERARRIVAL);
+	with(&side->outstanding, FL_HIST_OUTSTANDING);
+}
+
+static const struct fl_hist *hist_of(const struct fl_io_metrics *io, const struct fl_capture *c)
+{
+	const struct fl_io_side *side = c->of == FL_CAPTURE_READS ? &io->reads : &io->writes;
+	const bool all = c->of == FL_CAPTURE_ALL;
+
+	switch (c->hist.kind) {
+	case FL_HIST_LENGTH:
+		return all ? &io->length : &side->length;
+	case FL_HIST_SEEK:
+		return all ? &io->seek : &side->seek;
+	case FL_HIST_WINDOWED_SEEK:
+		assert_true(all);
+		return &io->windowed_seek;
+	case FL_HIST_LATENCY:
+		return all ? &io->latency : &side->latency;
+	case FL_HIST_INTERARRIVAL:
+		return all ? &io->interarrival : &side->interarrival;
+	default:
+		return all ? &io->outstanding : &side->outstanding;
+	}
+}
+
 static void test_ours_comes_back(void **state)
 {
 	struct fl_report_image image = {.path = NULL};
@@ -162,18 +196,19 @@ static void test_ours_comes_back(void **state)
 	fill(&io->length, FL_HIST_LENGTH);
 	fill(&io->seek, FL_HIST_SEEK);
 	fill(&io->windowed_seek, FL_HIST_WINDOWED_SEEK);
+	fill(&io->latency, FL_HIST_LATENCY);
+	fill(&io->interarrival, FL_HIST_INTERARRIVAL);
+	fill(&io->outstanding, FL_HIST_OUTSTANDING);
+	fill_side(&io->reads, true);
+	fill_side(&io->writes, false);
 	io->ios = io->length.count;
 	assert_int_equal(fl_report_csv(&report, &text), 0);
 	parse(text, &captures);
 	assert_int_equal(captures.count, 16);
 	for (size_t i = 0; i < captures.count; i++) {
 		const struct fl_capture *c = &captures.at[i];
-		const struct fl_hist *wanted = c->hist.kind == FL_HIST_LENGTH ? &io->length
-					       : c->hist.kind == FL_HIST_SEEK ? &io->seek
-									      : &io->windowed_seek;
+		const struct fl_hist *wanted = hist_of(io, c);
 
-		if (c->of != FL_CAPTURE_ALL || c->hist.kind > FL_HIST_WINDOWED_SEEK)
-			continue;
 		assert_int_equal(c->hist.count, wanted->count);
 		assert_int_equal(c->hist.min, wanted->min);
 		assert_int_equal(c->hist.max, wanted->max);

@@ -20,8 +20,8 @@ static struct fl_map *follow(const struct fl_map *map, struct fl_target *target,
 			     uint64_t *left)
 {
 	struct fl_diag diag = {""};
-	struct fl_map *after;
-	struct fl_plan *plan;
+	struct fl_map *after = NULL;
+	struct fl_plan *plan = NULL;
 
 	if (fl_target_finish(target, map, &diag) ||
 	    fl_plan_order(map, target, NULL, &plan, &diag) ||
