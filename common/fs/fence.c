@@ -5,6 +5,7 @@
  */
 #include <common/fs/fs_internal.h>
 
+#include <errno.h>
 #include <string.h>
 
 /* Writes fs->ext2->super as it is, with its checksum brought up to date. */
@@ -54,17 +55,35 @@ int fl_fs_fence(struct fl_fs *fs, struct fl_diag *diag)
 	return error;
 }
 
+/*
+ * Free blocks by the bitmap in memory. ext2fs_count_used_clusters must not be used: it misses the
+ * very last block when that is in use and the one before it, alone, is free.
+ */
 static int count_free(struct fl_fs *fs, uint64_t *free_blocks, struct fl_diag *diag)
 {
 	const struct fl_geometry *geo = &fs->geo;
-	blk64_t used;
-	errcode_t code;
+	ext2fs_block_bitmap map = fs->ext2->block_map;
+	blk64_t pos = geo->first_data_block, last = geo->blocks - 1, used = 0, start, stop;
+	errcode_t code = 0;
 
-	code = ext2fs_count_used_clusters(fs->ext2, geo->first_data_block, geo->blocks - 1, &used);
-	if (code)
+	while (pos <= last && !code) {
+		code = ext2fs_find_first_set_block_bitmap2(map, pos, last, &start);
+		if (code)
+			break;
+		code = ext2fs_find_first_zero_block_bitmap2(map, start, last, &stop);
+		if (code == ENOENT) {
+			stop = geo->blocks;
+			code = 0;
+		}
+		if (!code) {
+			used += stop - start;
+			pos = stop;
+		}
+	}
+	if (code && code != ENOENT)
 		return fl_fail(diag, fl_fs_error(fs, code), "cannot count the free blocks: %s",
 			       error_message(code));
-	*free_blocks = geo->blocks - geo->first_data_block - used * geo->cluster_blocks;
+	*free_blocks = geo->blocks - geo->first_data_block - used;
 	return 0;
 }
 

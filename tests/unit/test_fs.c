@@ -447,6 +447,37 @@ static void test_unfence_counts(void **state)
 	assert_int_equal(ext2fs_free_blocks_count(b->fs->ext2->super), free_before - 1);
 }
 
+/* Every state of the last three blocks of the disk. */
+static void test_unfence_counts_the_last_block(void **state)
+{
+	struct bench *b = *state;
+
+	bench_make(b, "8M", "-t ext4");
+	for (unsigned pattern = 0; pattern < 8; pattern++) {
+		uint64_t all_free;
+		unsigned used = 0;
+		ext2fs_block_bitmap map;
+		blk64_t last;
+
+		assert_int_equal(bench_open(b, FL_FS_CHANGE), 0);
+		map = b->fs->ext2->block_map;
+		last = ext2fs_blocks_count(b->fs->ext2->super) - 1;
+		all_free = ext2fs_free_blocks_count(b->fs->ext2->super);
+		for (unsigned bit = 0; bit < 3; bit++) {
+			assert_false(ext2fs_test_block_bitmap2(map, last - bit));
+			if (pattern >> bit & 1) {
+				ext2fs_mark_block_bitmap2(map, last - bit);
+				used++;
+			}
+		}
+		assert_int_equal(fl_fs_fence(b->fs, &b->diag), 0);
+		assert_int_equal(fl_fs_unfence(b->fs, &b->diag), 0);
+		assert_int_equal(ext2fs_free_blocks_count(b->fs->ext2->super), all_free - used);
+		bench_close(b);
+		bench_make(b, "8M", "-t ext4");
+	}
+}
+
 /* --- libext2fs over a device --- */
 
 static void test_ext2io(void **state)
@@ -547,6 +578,8 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_fence_failures, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_unfence_counts, bench_setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(test_unfence_counts_the_last_block, bench_setup,
+						bench_teardown),
 		cmocka_unit_test(test_ext2io),
 		cmocka_unit_test_setup_teardown(test_read_errors, bench_setup, bench_teardown),
 	};
