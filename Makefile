@@ -186,9 +186,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-<<<<<<< HEAD
-.PHONY: all mutants crash kills tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
-=======
-.PHONY: all tools unit-tests bench-tools unit packages demo study check bench lint fmt install uninstall clean help
->>>>>>> w/streams
+.PHONY: all mutants crash kills tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help study
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
