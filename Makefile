@@ -8,7 +8,7 @@ CFLAGS ?= -O2 -g
 
 # What demo and check need beside make, as Debian packages; the only list.
 packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev e2fsprogs
-packages += libcmocka-dev attr mount fdisk xz-utils jq groff-base clang clang-format cppcheck
+packages += libcmocka-dev patch attr mount fdisk xz-utils jq groff-base clang clang-format cppcheck
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.
@@ -35,7 +35,8 @@ $(BUILD)/obj/%.o: %.c
 
 $(BUILD)/libfraglab.a: $(lib_objects)
 $(BUILD)/modules.a: $(foreach program,$(programs),$(call modules,$(program)))
-$(BUILD)/libfraglab.a $(BUILD)/modules.a:
+$(BUILD)/tests/lib.a: $(filter-out %/digest.o,$(call objects,tests/lib))
+$(BUILD)/libfraglab.a $(BUILD)/modules.a $(BUILD)/tests/lib.a:
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -49,15 +50,32 @@ endef
 $(programs:%=$(BUILD)/%): $(BUILD)/%: $$(call objects,$$*) $(BUILD)/libfraglab.a
 	$(call link,$(fl_libs))
 
-$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/modules.a $(BUILD)/libfraglab.a
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/tests/lib.a $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	$(call link,-lcmocka $(fl_libs))
 
 $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
 	$(call link,-lext2fs -lcom_err)
 
 # The independent reader: no library of ours.
-$(BUILD)/tests/digest: $(call objects,tests/lib)
+$(BUILD)/tests/digest: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,digest digest_list digest_inode hash128)
 	$(call link,-lext2fs -lcom_err)
+
+# Power cuts, swept over all operations.
+crash_objects := $(call objects,tests/crash) $(BUILD)/tests/lib.a
+$(BUILD)/tests/sweep: $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	$(call link,$(fl_libs))
+
+# The same with a mover that has a fault, to show that the sweep finds it.
+mutants := $(patsubst tests/crash/mutations/%.patch,$(BUILD)/mutants/%/sweep,\
+	$(wildcard tests/crash/mutations/*.patch))
+$(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard common/move/*) \
+		$(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	@rm -rf $(@D) && mkdir -p $(@D)/common && cp -R common/move $(@D)/common
+	patch -s -p1 -d $(@D) <$<
+	$(CC) $(fl_cppflags) $(CPPFLAGS) -std=gnu11 $(CFLAGS) $(LDFLAGS) -o $@ \
+		$(@D)/common/move/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
+
+mutants: $(mutants)
 
 # Tools of the bench, one file each.
 bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
@@ -77,7 +95,7 @@ fuzz-targets:
 		CFLAGS="$(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined" fuzz-targets-here
 
 # What the tests run: programs, tools and unit tests.
-tools: all $(BUILD)/images/sample $(BUILD)/tests/digest
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep
 unit-tests: $(unit_tests)
 bench-tools: $(bench_tools)
 
@@ -109,6 +127,12 @@ demo:
 check:
 	@$(MAKE) --no-print-directory packages
 	@MAKE="$(MAKE)" BUILD=$(BUILD) WERROR=$(WERROR) tests/run
+
+# The long sweep: over 200,000 power cuts; one in five operations failing in every way.
+crash:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 5
 
 bench:
 	@$(MAKE) --no-print-directory packages
@@ -147,6 +171,7 @@ help:
 	@echo 'demo           a sample image, aged and defragmented; everything is checked'
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
+	@echo 'crash          over 200,000 power cuts (check has over 30,000)'
 	@echo 'bench          times and I/O counts'
 	@echo 'lint, fmt      check the sources; format them (TIDY=1: clang-tidy as well)'
 	@echo 'tools          what the tests use: the sample builder, the digest reader'
@@ -156,5 +181,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all tools unit-tests bench-tools unit packages demo check bench lint fmt install uninstall clean help
+.PHONY: all mutants crash tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

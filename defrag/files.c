@@ -7,6 +7,7 @@
 #include "defrag/packer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Passes, each using what the ones before have vacated. */
 #define PASSES 8
@@ -40,6 +41,45 @@ static int release_placed(struct packer *packer, bool *released, struct fl_runs 
 	return 0;
 }
 
+/* Blocks that trees may need: those of cut files have no place beside their data. */
+static uint64_t tree_blocks(const struct packer *packer)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < packer->units.count; i++) {
+		const struct unit *unit = &packer->units.at[i];
+		bool again = i && packer->units.at[i - 1].file == unit->file;
+
+		if (!unit->keep && !unit->pinned && !again)
+			sum += fl_max(unit->tree, packer->map->files.at[unit->file].tree_count);
+	}
+	return sum;
+}
+
+/* Moves so many blocks from the shortest gaps to what stays free. */
+static int set_aside(struct packer *packer, struct fl_runs *gaps, uint64_t blocks)
+{
+	size_t used = 0;
+
+	fl_runs_normalize(gaps);
+	fl_runs_shortest_first(gaps);
+	for (; used < gaps->count && blocks; used++) {
+		struct fl_run *run = &gaps->at[used], part = {run->start, fl_min(run->len, blocks)};
+
+		if (fl_array_push(&packer->left, part))
+			return FL_ENOMEM;
+		blocks -= part.len;
+		run->start += part.len;
+		run->len -= part.len;
+		if (run->len)
+			break;
+	}
+	gaps->count -= used;
+	if (used)
+		memmove(gaps->at, gaps->at + used, gaps->count * sizeof(*gaps->at));
+	return 0;
+}
+
 /* One pass: whole files into gaps, or cut ones into fewer pieces than they are in. */
 static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs *gaps, bool *placed)
 {
@@ -48,7 +88,9 @@ static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs 
 
 	packer->left.count = 0;
 	if (cut) {
-		error = fill_split(&packer->units, gaps, true, &split);
+		error = set_aside(packer, gaps, tree_blocks(packer));
+		if (!error)
+			error = fill_split(&packer->units, gaps, true, &split);
 		for (size_t i = 0; i < gaps->count && !error; i++)
 			error = fl_array_push(&packer->left, gaps->at[i]);
 	} else {

@@ -292,6 +292,7 @@ int fl_device_overlay_new(struct fl_device *below, uint64_t size_bytes, struct f
 	overlay->device.size_bytes = size_bytes;
 	overlay->device.read_only = false;
 	overlay->device.sparse = below ? below->sparse : true;
+	overlay->device.base_bytes = below ? below->base_bytes : 0;
 	*device = &overlay->device;
 	return 0;
 }

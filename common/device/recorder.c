@@ -106,6 +106,7 @@ int fl_device_recorder(struct fl_device *below,
 	recorder->device.size_bytes = below->size_bytes;
 	recorder->device.read_only = below->read_only;
 	recorder->device.sparse = below->sparse;
+	recorder->device.base_bytes = below->base_bytes;
 	*device = &recorder->device;
 	return 0;
 }

@@ -253,6 +253,7 @@ int fl_device_undo(struct fl_device *below, const char *path, uint64_t position,
 	undo->device.ops = &undo->ops;
 	undo->device.size_bytes = below->size_bytes;
 	undo->device.sparse = below->sparse;
+	undo->device.base_bytes = below->base_bytes;
 	rc = fl_undo_file_create(path, position, super, &undo->file, diag);
 	if (rc) {
 		undo_close(&undo->device);

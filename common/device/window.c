@@ -103,6 +103,7 @@ int fl_device_window(struct fl_device *below, uint64_t length, uint64_t position
 	window->device.size_bytes = length;
 	window->device.read_only = below->read_only;
 	window->device.sparse = below->sparse;
+	window->device.base_bytes = below->base_bytes + position;
 	*device = &window->device;
 	return 0;
 }

@@ -1,29 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fence: the primary superblock, whole and nothing else, without and with the "clean"
- * mark. ext2fs_flush would write backups, descriptors and the write time too.
+ * The fence: the primary superblock, and nothing else, without and with the "clean" mark.
+ * ext2fs_flush would write backups, descriptors and the write time too.
+ *
+ * A superblock has two sectors, and a write of both can be torn: what changes lies in the first,
+ * the checksum of metadata_csum in the second, and with a wrong checksum nothing opens the
+ * filesystem any more. A backup would be of use only where there is one, and does not hold all.
+ * So only the first sector is ever written, which a disk does wholly or not at all, and the
+ * checksum stays as it is: crc32c is linear, so for any change there is exactly one value of 32
+ * bits elsewhere in the sector that makes up for it. It goes behind the NUL of s_last_error_func,
+ * text that is shown only after an error, which e2fsck and the kernel overwrite when they have to.
+ * Unfencing gives these bytes their old value back whenever the free count is what it was;
+ * otherwise they stay, and do no harm.
  */
 #include <common/fs/fs_internal.h>
 
+#include <errno.h>
 #include <string.h>
 
-/* Writes fs->ext2->super as it is, with its checksum brought up to date. */
+#define SPARE_BYTES 4u
+#define SPARE_OFFSET (sizeof(((struct ext2_super_block *)0)->s_last_error_func) - SPARE_BYTES)
+
+/* The checksum as it would be with this value in the spare bytes. */
+static int checksum_with(ext2_filsys ext2, struct ext2_super_block *image, uint32_t value,
+			 uint32_t *checksum)
+{
+	memcpy(image->s_last_error_func + SPARE_OFFSET, &value, SPARE_BYTES);
+	if (ext2fs_superblock_csum_set(ext2, image))
+		return FL_EINVAL;
+	*checksum = image->s_checksum;
+	return 0;
+}
+
+/* Solves for the spare bytes: each of their bits flips a fixed set of bits of the checksum. */
+static int keep_checksum(ext2_filsys ext2, struct ext2_super_block *image)
+{
+	const uint32_t wanted = image->s_checksum;
+	uint32_t flips[32] = {0}, values[32], base, checksum, value = 0;
+	int error = checksum_with(ext2, image, 0, &base);
+
+	for (unsigned i = 0; i < 32 && !error; i++) {
+		uint32_t flip, by = UINT32_C(1) << i;
+
+		error = checksum_with(ext2, image, by, &checksum);
+		flip = checksum ^ base;
+		for (unsigned bit = 32; bit-- && !error;) {
+			if (!(flip >> bit & 1))
+				continue;
+			if (!flips[bit]) {
+				flips[bit] = flip;
+				values[bit] = by;
+				break;
+			}
+			flip ^= flips[bit];
+			by ^= values[bit];
+		}
+	}
+	checksum = base ^ wanted;
+	for (unsigned bit = 32; bit-- && !error;) {
+		if (flips[bit] && checksum >> bit & 1) {
+			checksum ^= flips[bit];
+			value ^= values[bit];
+		}
+	}
+	if (!error)
+		error = checksum_with(ext2, image, value, &checksum);
+	return error || checksum != wanted ? FL_EINVAL : 0;
+}
+
+/* Writes the first sector of fs->ext2->super as it is. */
 static int write_super(struct fl_fs *fs, struct fl_diag *diag)
 {
 	ext2_filsys ext2 = fs->ext2;
 	struct ext2_super_block image = *ext2->super;
-	int error;
+	int error = 0;
 
 	_Static_assert(sizeof(image) == SUPERBLOCK_SIZE, "an ext2 superblock has 1024 bytes");
+	_Static_assert(offsetof(struct ext2_super_block, s_free_blocks_hi) < FL_SECTOR_BYTES &&
+			       offsetof(struct ext2_super_block, s_mount_opts) == FL_SECTOR_BYTES,
+		       "what changes is in the first sector");
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	ext2fs_swap_super(&image);
 #endif
-	if (ext2fs_superblock_csum_set(ext2, &image))
-		return fl_fail(diag, FL_EINVAL, "superblock: cannot compute its checksum");
-	error = fl_device_write(fs->io.device, &image, sizeof(image), SUPERBLOCK_OFFSET);
+	if (ext2fs_has_feature_metadata_csum(ext2->super))
+		error = keep_checksum(ext2, &image);
+	if (error)
+		return fl_fail(diag, error, "superblock: cannot keep its checksum");
+	error = fl_device_write(fs->io.device, &image, FL_SECTOR_BYTES, SUPERBLOCK_OFFSET);
 	if (error)
 		return fl_fail(diag, error, "cannot write the superblock");
-	ext2->super->s_checksum = ext2fs_le32_to_cpu(image.s_checksum);
+	memcpy(ext2->super->s_last_error_func, image.s_last_error_func,
+	       sizeof(image.s_last_error_func));
 	/* libext2fs compares with it to find changed bytes. */
 	if (ext2->orig_super)
 		memcpy(ext2->orig_super, &image, sizeof(image));
@@ -54,17 +121,40 @@ int fl_fs_fence(struct fl_fs *fs, struct fl_diag *diag)
 	return error;
 }
 
+/*
+ * The blocks marked in the bitmap, by runs of clusters. Not ext2fs_count_used_clusters: up
+ * to 1.47.0 at least that forgets the last block when the one before it is free.
+ */
+static errcode_t count_used(ext2_filsys ext2, blk64_t first, blk64_t last, uint64_t *used)
+{
+	blk64_t at = first, next;
+	errcode_t code = 0;
+
+	*used = 0;
+	while (!code && at <= last) {
+		code = ext2fs_find_first_set_block_bitmap2(ext2->block_map, at, last, &next);
+		if (code)
+			break;
+		at = next;
+		code = ext2fs_find_first_zero_block_bitmap2(ext2->block_map, at, last, &next);
+		if (code == ENOENT)
+			next = last + 1;
+		*used += next - at;
+		at = next;
+	}
+	return code == ENOENT ? 0 : code;
+}
+
 static int count_free(struct fl_fs *fs, uint64_t *free_blocks, struct fl_diag *diag)
 {
 	const struct fl_geometry *geo = &fs->geo;
-	blk64_t used;
-	errcode_t code;
+	uint64_t used;
+	errcode_t code = count_used(fs->ext2, geo->first_data_block, geo->blocks - 1, &used);
 
-	code = ext2fs_count_used_clusters(fs->ext2, geo->first_data_block, geo->blocks - 1, &used);
 	if (code)
 		return fl_fail(diag, fl_fs_error(fs, code), "cannot count the free blocks: %s",
 			       error_message(code));
-	*free_blocks = geo->blocks - geo->first_data_block - used * geo->cluster_blocks;
+	*free_blocks = geo->blocks - geo->first_data_block - used;
 	return 0;
 }
 

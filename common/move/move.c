@@ -116,7 +116,7 @@ static int run_batch(struct mover *mover, size_t index)
 		error = fl_layout_step(mover->layout, mover->plan, index, &mover->claimed,
 				       &mover->released, mover->diag);
 	if (!error)
-		error = move_vacated_claim(mover->vacated, &mover->claimed);
+		error = move_vacated_claim(mover->vacated, mover->plan, batch, &mover->claimed);
 	if (error)
 		return error;
 	error = prepare(mover, batch);
@@ -191,6 +191,9 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	*result = (struct fl_move_result){0};
 	if (!plan->batches.count)
 		return 0;
+	if (fl_map_unit_blocks(map) != fl_fs_geometry(fs)->cluster_blocks)
+		return fl_fail(diag, FL_EINVAL,
+			       "move: the map does not count the units of the image");
 	for (size_t i = 0; i < plan->batches.count; i++)
 		mover.total_blocks += plan->batches.at[i].blocks;
 	error = fl_layout_new(map, &mover.layout);

@@ -6,6 +6,7 @@
 #include "move_internal.h"
 
 #include <fraglab/blockset.h>
+#include <fraglab/util.h>
 #include <stdlib.h>
 
 /*
@@ -28,9 +29,11 @@ static int add_future(struct move_vacated *vacated, const struct fl_plan *plan)
 {
 	int error = 0;
 
+	/* Unwritten extents write nothing: what was there before would stay for ever. */
 	for (size_t i = 0; i < plan->moves.count && !error; i++)
-		error = fl_blockset_add(vacated->future, plan->moves.at[i].to,
-					plan->moves.at[i].len);
+		if (!plan->moves.at[i].unwritten)
+			error = fl_blockset_add(vacated->future, plan->moves.at[i].to,
+						plan->moves.at[i].len);
 	for (size_t i = 0; i < plan->trees.count && !error; i++)
 		error = fl_blockset_add(vacated->future, plan->trees.at[i], 1);
 	return error;
@@ -69,9 +72,33 @@ void move_vacated_free(struct move_vacated *vacated)
 	free(vacated);
 }
 
-int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claimed)
+/* The vacated blocks that a batch claims for unwritten extents; the caller frees kept. */
+static int find_unwritten(const struct move_vacated *vacated, const struct fl_plan *plan,
+			  const struct fl_batch *batch, struct fl_runs *kept)
 {
-	int error = 0;
+	for (size_t s = 0; s < batch->switch_count; s++) {
+		const struct fl_switch *change = &plan->switches.at[batch->first_switch + s];
+
+		for (size_t m = 0; m < change->move_count; m++) {
+			const struct fl_move *move = &plan->moves.at[change->first_move + m];
+			fl_pblk pos = move->to, end = move->to + move->len;
+			struct fl_run run;
+
+			for (;
+			     move->unwritten && fl_blockset_next_run(vacated->set, pos, end, &run);
+			     pos = fl_run_end(run))
+				if (fl_array_push(kept, run))
+					return FL_ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int move_vacated_claim(struct move_vacated *vacated, const struct fl_plan *plan,
+		       const struct fl_batch *batch, const struct fl_runs *claimed)
+{
+	struct fl_runs kept = {0};
+	int error = find_unwritten(vacated, plan, batch, &kept);
 
 	for (size_t i = 0; i < claimed->count && !error; i++) {
 		struct fl_run run = claimed->at[i];
@@ -80,6 +107,9 @@ int move_vacated_claim(struct move_vacated *vacated, const struct fl_runs *claim
 		if (!error)
 			error = fl_blockset_remove(vacated->future, run.start, run.len);
 	}
+	for (size_t i = 0; i < kept.count && !error; i++)
+		error = fl_blockset_add(vacated->set, kept.at[i].start, kept.at[i].len);
+	fl_array_free(&kept);
 	return error;
 }
 
@@ -126,6 +156,7 @@ int move_vacated_clear(struct move_vacated *vacated, struct fl_diag *diag)
 	int error = 0;
 
 	if (vacated->block_bytes < HOST_BLOCK_BYTES ||
+	    vacated->device->base_bytes % HOST_BLOCK_BYTES ||
 	    fl_blockset_count(vacated->set) * vacated->block_bytes < CLEAR_BYTES)
 		return 0;
 	for (; !error && next_unwanted(vacated, pos, &run); pos = fl_run_end(run)) {
@@ -149,17 +180,21 @@ int move_vacated_clear_all(struct move_vacated *vacated, struct fl_diag *diag)
 	return error;
 }
 
-/* Grows a run to whole host blocks where what it grows by is free. */
+/*
+ * Grows a run to whole host blocks where what it grows by is free. Partitions of old disks
+ * begin at odd sectors: there a host block has parts of more blocks in it.
+ */
 static void widen(const struct move_vacated *vacated, const struct fl_blockset *free_blocks,
 		  struct fl_run *run)
 {
-	uint64_t per = HOST_BLOCK_BYTES / vacated->block_bytes;
-	fl_pblk start, end, block;
+	const uint64_t bytes = vacated->block_bytes;
+	const uint64_t shift = vacated->device->base_bytes % HOST_BLOCK_BYTES;
+	uint64_t first = (run->start * bytes + shift) / HOST_BLOCK_BYTES * HOST_BLOCK_BYTES;
+	uint64_t last =
+		fl_div_up(fl_run_end(*run) * bytes + shift, HOST_BLOCK_BYTES) * HOST_BLOCK_BYTES;
+	fl_pblk start = first < shift ? 0 : (first - shift) / bytes;
+	fl_pblk end = fl_min(fl_div_up(last - shift, bytes), vacated->blocks), block;
 
-	if (per < 2)
-		return;
-	start = run->start / per * per;
-	end = fl_min(fl_div_up(fl_run_end(*run), per) * per, vacated->blocks);
 	if (!fl_blockset_find(free_blocks, start, run->start, false, &block)) {
 		run->len += run->start - start;
 		run->start = start;

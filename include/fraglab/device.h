@@ -49,8 +49,9 @@ struct fl_device_ops {
 struct fl_device {
 	const struct fl_device_ops *ops;
 	uint64_t size_bytes;
-	bool read_only; /* write, punch and zero fail with FL_EINVAL */
-	bool sparse;	/* the host stores it with holes; vacated blocks are worth punching */
+	bool read_only;	     /* write, punch and zero fail with FL_EINVAL */
+	bool sparse;	     /* the host stores it with holes; vacated blocks are worth punching */
+	uint64_t base_bytes; /* where byte 0 lies in the file; 0 where there is none */
 };
 
 int fl_device_read(struct fl_device *device, void *buffer, size_t length,

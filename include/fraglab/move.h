@@ -37,6 +37,7 @@ struct fl_move_result {
  * FL_ECANCELLED: the batches done are in place, the filesystem is clean.
  * FL_EIO, FL_EHOSTFULL, FL_EVERIFY, FL_ENOMEM, FL_EPLAN: see result.wrote and result.fenced;
  * content is intact in every case, and when fenced e2fsck -fy makes it clean again.
+ * FL_EINVAL: with bigalloc, when map is not one of fl_map_units; nothing is written.
  * An empty plan writes nothing.
  */
 int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,

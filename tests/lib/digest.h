@@ -32,6 +32,12 @@ const char *hash128_text(struct hash128 hash, char text[HASH128_TEXT]);
 errcode_t digest_inode(ext2_filsys fs, ext2_ino_t ino, struct ext2_inode_large *inode, bool hidden,
 		       uint8_t *buffer, FILE *out);
 
+/*
+ * All of them: a line a name, sorted by path, then the inodes in use that have none; before
+ * them, with_super, a line of what the superblock says. Reads the inode bitmap if that is not done.
+ */
+errcode_t digest_list(ext2_filsys fs, bool with_super, FILE *out);
+
 /* A name, with everything but plain printable ASCII as \xNN. */
 void digest_escape(FILE *out, const char *text, size_t length);
 

@@ -328,8 +328,9 @@ static int observe(void *context, const struct fl_device_event *event)
 static void expect_super_write(const struct fl_device_event *event)
 {
 	assert_int_equal(event->op, FL_OP_WRITE);
+	/* One sector, which no power cut can tear. */
 	assert_int_equal(event->position, 1024);
-	assert_int_equal(event->length, 1024);
+	assert_int_equal(event->length, 512);
 }
 
 static void fence_one(struct bench *b, const char *arguments)
@@ -355,8 +356,9 @@ static void fence_one(struct bench *b, const char *arguments)
 	assert_int_equal(trace.events[1].op, FL_OP_FLUSH);
 	bench_peek(b, fenced, sizeof(fenced), 1024);
 	assert_int_equal(fenced[0x3a], before[0x3a] & ~1);
-	for (size_t i = 0; i < 0x3fc; i++)
-		if (i != 0x3a)
+	/* What else may change: bytes that keep the checksum as it is. */
+	for (size_t i = 0; i < sizeof(before); i++)
+		if (i != 0x3a && (i < 0x1fc || i >= 0x200 || !strstr(arguments, "O metadata_csum")))
 			assert_int_equal(fenced[i], before[i]);
 	/* Now fsck checks it without being forced; and the checksum is right, or it would say so.
 	 */
@@ -445,6 +447,56 @@ static void test_unfence_counts(void **state)
 	bench_close(b);
 	assert_int_equal(bench_open(b, FL_FS_READ), 0);
 	assert_int_equal(ext2fs_free_blocks_count(b->fs->ext2->super), free_before - 1);
+}
+
+/* Whatever lies at the end: libext2fs's own count misses a used last block after a free one. */
+static void test_unfence_counts_last(void **state)
+{
+	struct bench *b = *state;
+
+	for (unsigned pattern = 0; pattern < 8; pattern++) {
+		uint64_t blocks, free_before;
+
+		bench_make(b, "4M", "-t ext4 -b 1024 -O ^has_journal");
+		assert_int_equal(bench_open(b, FL_FS_CHANGE), 0);
+		blocks = fl_fs_geometry(b->fs)->blocks;
+		free_before = ext2fs_free_blocks_count(b->fs->ext2->super);
+		assert_int_equal(fl_fs_fence(b->fs, &b->diag), 0);
+		for (unsigned i = 0; i < 3; i++)
+			if (pattern >> i & 1)
+				ext2fs_mark_block_bitmap2(b->fs->ext2->block_map, blocks - 1 - i);
+		assert_int_equal(fl_fs_unfence(b->fs, &b->diag), 0);
+		assert_int_equal(ext2fs_free_blocks_count(b->fs->ext2->super),
+				 free_before - (unsigned)__builtin_popcount(pattern));
+		bench_close(b);
+	}
+}
+
+/* The second sector of the superblock never changes, and a count that returns takes all back. */
+static void test_fence_one_sector(void **state)
+{
+	struct bench *b = *state;
+	unsigned char before[1024], between[1024], after[1024];
+	blk64_t block = 0;
+
+	bench_make(b, "8M", "-t ext4 -b 1024 -O metadata_csum,^has_journal");
+	bench_peek(b, before, sizeof(before), 1024);
+	for (int used = 1; used >= 0; used--) {
+		assert_int_equal(bench_open(b, FL_FS_CHANGE), 0);
+		assert_int_equal(fl_fs_fence(b->fs, &b->diag), 0);
+		if (used) {
+			assert_int_equal(ext2fs_new_block2(b->fs->ext2, 0, NULL, &block), 0);
+			ext2fs_mark_block_bitmap2(b->fs->ext2->block_map, block);
+		}
+		assert_int_equal(fl_fs_unfence(b->fs, &b->diag), 0);
+		bench_close(b);
+		bench_peek(b, used ? between : after, sizeof(after), 1024);
+	}
+	assert_memory_not_equal(between, before, 512);
+	assert_memory_equal(between + 512, before + 512, 512);
+	/* The block was marked in memory only, so the second run counts as the first bitmap did. */
+	assert_memory_equal(after, before, sizeof(after));
+	bench_fsck(b);
 }
 
 /* --- libext2fs over a device --- */
@@ -547,6 +599,9 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_fence_failures, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_unfence_counts, bench_setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(test_unfence_counts_last, bench_setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_fence_one_sector, bench_setup, bench_teardown),
 		cmocka_unit_test(test_ext2io),
 		cmocka_unit_test_setup_teardown(test_read_errors, bench_setup, bench_teardown),
 	};
