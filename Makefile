@@ -86,6 +86,18 @@ bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/benc
 $(bench_tools): $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libfraglab.a
 	$(call link,-lext2fs -lcom_err)
 
+# libFuzzer targets, each with what they share; `make fuzz` builds all in $(BUILD)/fuzz by clang.
+fuzz_targets := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_shared := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/seed*.c))
+fuzz_flags := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+$(fuzz_targets): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(fuzz_shared) $(BUILD)/modules.a \
+		$(BUILD)/libfraglab.a
+	$(call link,-fsanitize=fuzzer $(fl_libs))
+fuzz-targets-here: $(fuzz_targets)
+fuzz-targets:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang WERROR=$(WERROR) \
+		CFLAGS="$(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined" fuzz-targets-here
+
 # What the tests run: programs, tools and unit tests.
 tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep $(BUILD)/tests/readall
 unit-tests: $(unit_tests)
