@@ -81,7 +81,7 @@ static int read_run(const struct stream *stream, struct fl_run run)
  */
 static int read_file(const struct stream *stream, const struct fl_file *file)
 {
-	const struct fl_extent *extents = stream->map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&stream->map->extents, file->first_extent);
 	struct fl_run run = {0};
 
 	for (size_t i = 0; i < file->extent_count; i++) {

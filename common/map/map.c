@@ -114,7 +114,7 @@ static int claim_runs(struct claims *claims, const char *what, const struct fl_r
 static int claim_file(struct claims *claims, const struct fl_file *file)
 {
 	const struct fl_map *map = claims->map;
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	uint64_t blocks = 0;
 	int error;
 

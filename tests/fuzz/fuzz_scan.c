@@ -5,6 +5,7 @@
  * content is a finding.
  *
  * Input: seed, flags, planner, a number for it, then damage (seed.c). FUZZ_SEEDS: their directory.
+ * FUZZ_DUMP=FILE keeps the damaged image, to look at a finding with other tools.
  */
 #include <fraglab/analyze.h>
 #include <fraglab/move.h>
@@ -19,6 +20,8 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length);
+size_t LLVMFuzzerMutate(uint8_t *input, size_t length, size_t most);
+size_t LLVMFuzzerCustomMutator(uint8_t *input, size_t length, size_t most, unsigned int number);
 
 enum {
 	HEADER_BYTES = 4,
@@ -97,7 +100,13 @@ static void look_at_names(const struct fl_map *map)
 	}
 }
 
-/* Of all that files hold; attribute blocks have their own place in them. */
+/* Attribute blocks have their own place in them, quota files the sizes of mapping trees. */
+static bool keeps_content(const struct fl_file *file)
+{
+	return file->kind != FL_KIND_XATTR && file->kind != FL_KIND_HIDDEN;
+}
+
+/* A sum of all that files hold. */
 static uint64_t content(const struct state *state, const struct fl_map *map,
 			struct fl_device *device)
 {
@@ -110,7 +119,7 @@ static uint64_t content(const struct state *state, const struct fl_map *map,
 	for (size_t i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
 
-		for (size_t e = 0; e < file->extent_count && file->kind != FL_KIND_XATTR; e++) {
+		for (size_t e = 0; keeps_content(file) && e < file->extent_count; e++) {
 			const struct fl_extent *extent = &map->extents.at[file->first_extent + e];
 
 			for (uint32_t at = 0; at < extent->len; at++) {
@@ -186,7 +195,8 @@ static int make_target(struct state *state, struct fl_target *target)
 	return defrag_target(&defrag, state->units, target, &state->diag);
 }
 
-/* May be refused although the image is well: no room, or what a program says that it does not do. */
+/* May be refused although the image is well: no room, or what a program says that it does not do.
+ */
 static bool is_refusal(int error)
 {
 	return error == FL_ENOROOM || error == FL_EFEATURE || error == FL_ENOMEM;
@@ -194,8 +204,8 @@ static bool is_refusal(int error)
 
 static bool make_plan(struct state *state, struct fl_target *target, struct fl_plan **plan)
 {
-	struct fl_order_options options = {
-		.batch_blocks = state->header[1] & FLAG_SMALL_BATCHES ? 16 : 0};
+	struct fl_order_options options = {.batch_blocks =
+						   state->header[1] & FLAG_SMALL_BATCHES ? 16 : 0};
 	int error = make_target(state, target);
 
 	if (!error) {
@@ -278,6 +288,34 @@ static void run(struct state *state)
 	fl_target_free(&target);
 }
 
+static void dump(const struct seed *seed, const char *path)
+{
+	FILE *out = fopen(path, "wbe");
+
+	if (!out || fwrite(seed->bytes, 1, seed->size_bytes, out) != seed->size_bytes ||
+	    fclose(out))
+		abort();
+}
+
+/* Every other time one more record, else what libFuzzer has in mind. */
+size_t LLVMFuzzerCustomMutator(uint8_t *input, size_t length, size_t most, unsigned int number)
+{
+	uint8_t record[SEED_RECORD_BYTES];
+	struct fl_rng rng;
+	size_t bytes;
+
+	fl_rng_seed(&rng, number);
+	if (length < HEADER_BYTES || fl_rng_chance(&rng, 1, 2))
+		return LLVMFuzzerMutate(input, length, most);
+	bytes = seed_invent(&seeds.at[input[0] % seeds.count], &rng, record);
+	if (length + bytes > most)
+		length = HEADER_BYTES;
+	if (length + bytes > most)
+		return length;
+	memcpy(input + length, record, bytes);
+	return length + bytes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 {
 	struct state state = {.header = input};
@@ -289,6 +327,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 	seed = &seeds.at[input[0] % seeds.count];
 	seed_damage(seed, input + HEADER_BYTES, length - HEADER_BYTES,
 		    (input[1] & FLAG_KEEP_CHECKSUMS) != FLAG_KEEP_CHECKSUMS);
+	if (getenv("FUZZ_DUMP"))
+		dump(seed, getenv("FUZZ_DUMP"));
 	state.below = seed_device(seed);
 	must(&state, "overlay", fl_device_overlay(state.below, &state.device));
 	(void)!fl_fs_verdicts(state.device, &verdicts, &state.diag);
