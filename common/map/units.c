@@ -364,6 +364,8 @@ int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks, struc
 	for (uint32_t f = 0; f < units->files.count && !error; f++)
 		error = restore_file(units, f, to);
 	if (!error)
+		error = fl_map_take_boot(to, from);
+	if (!error)
 		error = fl_map_finish(to, diag);
 	if (error)
 		fl_map_free(to);

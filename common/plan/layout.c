@@ -373,6 +373,8 @@ int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct
 	for (uint32_t f = 0; f < from->files.count && !error; f++)
 		error = copy_file(layout, f, to);
 	if (!error)
+		error = fl_map_take_boot(to, from);
+	if (!error)
 		error = fl_map_finish(to, diag);
 	if (error)
 		fl_map_free(to);
