@@ -30,6 +30,7 @@ enum {
 	FLAG_ANALYZE = 8,
 	FLAG_UNPIN = 16,
 	FLAG_SMALL_BATCHES = 32,
+	FLAG_TRUNCATE = 64, /* the plan, to as many blocks as the number says */
 };
 
 static struct seeds seeds;
@@ -88,9 +89,17 @@ static bool measure(const struct state *state, const struct fl_map *map, struct 
 	return !error;
 }
 
-static void look_at_names(const struct fl_map *map)
+static void look_around(const struct state *state)
 {
-	char path[300];
+	const struct fl_map *map = state->map;
+	struct fl_places places = {0};
+	char path[300], feature[FL_FEATURE_NAME];
+
+	for (size_t i = 0; fl_fs_feature(state->fs, i, feature); i++)
+		if (!memchr(feature, '\0', sizeof(feature)))
+			abort();
+	must(state, "places", fl_map_places(map, &places));
+	fl_array_free(&places);
 
 	for (size_t i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
@@ -216,6 +225,8 @@ static bool make_plan(struct state *state, struct fl_target *target, struct fl_p
 		error = fl_plan_order(state->units, target, &options, plan, &state->diag);
 	if (error && !is_refusal(error))
 		finding(state, "planning", error);
+	if (!error && state->header[1] & FLAG_TRUNCATE)
+		fl_plan_truncate(*plan, state->header[3]);
 	return !error;
 }
 
@@ -279,7 +290,7 @@ static void run(struct state *state)
 
 	if (scan(state, mode))
 		return;
-	look_at_names(state->map);
+	look_around(state);
 	must(state, "trailer", fl_fs_trailer(state->fs, &trailer));
 	if (measure(state, state->map, &metrics) && mode != FL_FS_ANALYZE &&
 	    make_plan(state, &target, &plan) && predict(state, plan, &metrics) && moves)
