@@ -78,6 +78,10 @@ $(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard c
 
 mutants: $(mutants)
 
+# What the kernel tests run on a mounted image.
+$(BUILD)/tests/readall: $(call objects,tests/kernel)
+	$(call link,)
+
 # Tools of the bench, one file each.
 bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 $(bench_tools): $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libfraglab.a
@@ -96,7 +100,7 @@ fuzz-targets:
 		CFLAGS="$(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined" fuzz-targets-here
 
 # What the tests run: programs, tools and unit tests.
-tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep $(BUILD)/tests/readall
 unit-tests: $(unit_tests)
 bench-tools: $(bench_tools)
 
@@ -125,6 +129,11 @@ demo:
 	@$(MAKE) --no-print-directory tools
 	@BUILD=$(BUILD) images/demo.sh
 
+study:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@BUILD=$(BUILD) images/study.sh
+
 check:
 	@$(MAKE) --no-print-directory packages
 	@MAKE="$(MAKE)" BUILD=$(BUILD) WERROR=$(WERROR) tests/run
@@ -145,6 +154,12 @@ rootfs-test:
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory tools
 	@BUILD=$(BUILD) tests/kernel/rootfs
+
+# A hundred real kills of the real programs, on 1 GiB.
+kills:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@KILLS=100 BUILD=$(BUILD) tests/kills/run
 
 bench:
 	@$(MAKE) --no-print-directory packages
@@ -181,8 +196,10 @@ clean:
 help:
 	@echo 'all (default)  the programs and the library, in $(BUILD)/'
 	@echo 'demo           a sample image, aged and defragmented; everything is checked'
+	@echo 'study          the published experiment at full size (50 GB, sparse), beside its figures'
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
+	@echo 'kills          a hundred real kills (check has a dozen)'
 	@echo 'crash          over 200,000 power cuts (check has over 30,000)'
 	@echo 'fuzz           libFuzzer, SECONDS a target (check has a short run)'
 	@echo 'rootfs-test    a Debian made by debootstrap still runs afterwards (as root)'
@@ -195,5 +212,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all mutants crash fuzz fuzz-targets fuzz-targets-here rootfs-test tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help
+.PHONY: all mutants crash kills fuzz fuzz-targets fuzz-targets-here rootfs-test tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help study
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

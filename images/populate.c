@@ -305,6 +305,7 @@ errcode_t sample_populate(const struct sample_options *options, ext2_filsys fs, 
 	if (!p.dir_inos)
 		return EXT2_ET_NO_MEMORY;
 	error = store_open(&p.store, fs, fd, ext2fs_has_feature_extents(fs->super), options->seed);
+	p.store.hollow = options->hollow;
 	if (!error)
 		error = make_all(&p);
 	if (!error)

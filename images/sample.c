@@ -26,6 +26,7 @@ static const char usage[] = "Usage: sample [OPTION]... IMAGE\n"
 			    "      --seed N         another seed, another image (default 1)\n"
 			    "      --type TYPE      ext2, ext3 or ext4 (default)\n"
 			    "      --block BYTES    1024, 2048 or 4096 (default)\n"
+			    "      --hollow         no content: files have blocks, all of zeros\n"
 			    "      --help           this text\n";
 
 extern char **environ;
@@ -50,10 +51,15 @@ static int parse_number(const char *text, uint64_t low, uint64_t high, uint64_t 
 static int parse(int argc, char **argv, struct sample_options *options)
 {
 	static const struct option table[] = {
-		{"size", required_argument, NULL, 's'},	 {"full", required_argument, NULL, 'f'},
-		{"files", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 'r'},
-		{"type", required_argument, NULL, 't'},	 {"block", required_argument, NULL, 'b'},
-		{"help", no_argument, NULL, 'h'},	 {0},
+		{"size", required_argument, NULL, 's'},
+		{"full", required_argument, NULL, 'f'},
+		{"files", required_argument, NULL, 'n'},
+		{"seed", required_argument, NULL, 'r'},
+		{"type", required_argument, NULL, 't'},
+		{"block", required_argument, NULL, 'b'},
+		{"hollow", no_argument, NULL, 'e'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	uint64_t value = 0;
 	int letter, error = 0;
@@ -86,6 +92,9 @@ static int parse(int argc, char **argv, struct sample_options *options)
 		case 'b':
 			error = parse_number(optarg, 1024, 4096, &value);
 			options->block_bytes = (uint32_t)value;
+			break;
+		case 'e':
+			options->hollow = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);

@@ -22,6 +22,7 @@ struct sample_options {
 	uint32_t files;	       /* regular files */
 	uint32_t block_bytes;  /* 1024, 2048 or 4096 */
 	uint64_t seed;
+	bool hollow; /* files have their blocks, but no content: holes of the host file */
 };
 
 enum content {
@@ -86,6 +87,7 @@ struct store {
 	ext2_filsys fs;
 	int fd;		 /* the image, for file data; metadata goes through fs */
 	bool extents;	 /* mapping of new files */
+	bool hollow;	 /* write no data */
 	uint8_t *pool;	 /* POOL_BYTES of text, then POOL_BYTES of noise */
 	uint8_t *buffer; /* STORE_BUFFER_BYTES */
 };

@@ -120,6 +120,8 @@ static errcode_t write_run(void *context, uint64_t lblk, blk64_t pblk, uint64_t 
 	size_t filled = 0;
 	errcode_t error = 0;
 
+	if (w->store->hollow)
+		return 0;
 	for (uint64_t i = 0; !error && i <= len; i++) {
 		uint8_t *block = w->store->buffer + filled;
 		bool data = i < len && fill_block(w, lblk + i, block);

@@ -27,7 +27,7 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 	fl_analyze_files(map, &slots, &result->files);
 	fl_analyze_free(map, &slots, &result->free);
 	for (size_t i = 0; i < options->workload_count; i++) {
-		error = fl_analyze_io(map, options->workloads[i], &options->stream, &result->io[i]);
+		error = fl_analyze_io(map, options->workloads[i], options, &result->io[i]);
 		if (error)
 			goto out;
 	}

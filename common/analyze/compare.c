@@ -115,6 +115,27 @@ static void compare_hist(struct comparison *c, const char *workload, const struc
 	check_real(c, workload, name, a->sum, b->sum);
 }
 
+static void compare_side(struct comparison *c, const char *workload, const char *side,
+			 const struct fl_io_side *a, const struct fl_io_side *b)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "%s.%s", workload, side);
+	check(c, name, "ios", a->ios, b->ios);
+	check(c, name, "bytes", a->bytes, b->bytes);
+	compare_hist(c, name, &a->length, &b->length);
+	compare_hist(c, name, &a->seek, &b->seek);
+	compare_hist(c, name, &a->latency, &b->latency);
+	compare_hist(c, name, &a->interarrival, &b->interarrival);
+	compare_hist(c, name, &a->outstanding, &b->outstanding);
+}
+
+/* A stream without writes has its reads' figures twice; once is enough. */
+static bool one_sided(const struct fl_io_metrics *io)
+{
+	return !io->reads.ios || !io->writes.ios;
+}
+
 static void compare_io(struct comparison *c, const struct fl_io_metrics *a,
 		       const struct fl_io_metrics *b)
 {
@@ -127,9 +148,20 @@ static void compare_io(struct comparison *c, const struct fl_io_metrics *a,
 	check_real(c, workload, "seeks_per_100mib", a->seeks_per_100mib, b->seeks_per_100mib);
 	check_real(c, workload, "sequential_ratio", a->sequential_ratio, b->sequential_ratio);
 	check_real(c, workload, "mean_io_bytes", a->mean_io_bytes, b->mean_io_bytes);
+	check(c, workload, "disk", a->disk, b->disk);
+	check_real(c, workload, "mean_latency_us", a->mean_latency_us, b->mean_latency_us);
+	check_real(c, workload, "slow_ratio", a->slow_ratio, b->slow_ratio);
+	check_real(c, workload, "seconds", a->seconds, b->seconds);
 	compare_hist(c, workload, &a->length, &b->length);
 	compare_hist(c, workload, &a->seek, &b->seek);
 	compare_hist(c, workload, &a->windowed_seek, &b->windowed_seek);
+	compare_hist(c, workload, &a->latency, &b->latency);
+	compare_hist(c, workload, &a->interarrival, &b->interarrival);
+	compare_hist(c, workload, &a->outstanding, &b->outstanding);
+	if (one_sided(a) && one_sided(b) && !a->reads.ios == !b->reads.ios)
+		return;
+	compare_side(c, workload, "reads", &a->reads, &b->reads);
+	compare_side(c, workload, "writes", &a->writes, &b->writes);
 }
 
 bool fl_metrics_equal(const struct fl_metrics *expected, const struct fl_metrics *found,

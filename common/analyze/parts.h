@@ -16,7 +16,18 @@ void fl_analyze_free(const struct fl_map *map, const struct fl_runs *slots_by_le
 		     struct fl_free_metrics *metrics);
 
 int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
-		  const struct fl_stream_options *options,
+		  const struct fl_analyze_options *options,
 		  struct fl_io_metrics *metrics) FL_CHECKED;
+
+/* --- io.c: metrics of any stream: begin, an fl_io_sink with the observer, end --- */
+
+struct fl_observer;
+
+int fl_observer_new(enum fl_workload workload, const struct fl_disk_options *disk,
+		    struct fl_observer **observer) FL_CHECKED;
+/* NULL is legal. */
+void fl_observer_free(struct fl_observer *observer);
+int fl_observer_sink(void *observer, const struct fl_io *io) FL_CHECKED;
+int fl_observer_end(struct fl_observer *observer, struct fl_io_metrics *metrics) FL_CHECKED;
 
 #endif

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workloads as streams of I/Os, generated from a map. Counts nothing and stores
- * no stream; what the I/Os mean is for the consumer.
+ * Workloads by name, and their parameters made whole. What a workload does is in the files of the
+ * generators (walk.c, install.c, inside.c).
  */
 #include <fraglab/stream.h>
 
-#include <stdlib.h>
 #include <string.h>
+#include "streams.h"
 
 #define DEFAULT_MAX_IO_BYTES (512u * 1024u)
+#define DEFAULT_READAHEAD_BYTES (128u * 1024u)
+#define DEFAULT_READ_BYTES (128u * 1024u)
 
 static const char *const workload_names[FL_WORKLOADS] = {
 	[FL_WORKLOAD_READ_ALL] = "read-all",
 	[FL_WORKLOAD_READ_INODE_ORDER] = "read-inode-order",
+	[FL_WORKLOAD_INSTALL] = "install",
+	[FL_WORKLOAD_RANDOM_8K] = "random-8k",
+	[FL_WORKLOAD_SEQUENTIAL_512K] = "sequential-512k",
 };
 
 const char *fl_workload_name(enum fl_workload workload)
@@ -31,120 +36,67 @@ bool fl_workload_find(const char *name, enum fl_workload *workload)
 	return false;
 }
 
-/* A file and its place in the order of reading. */
-struct turn {
-	uint32_t rank;
-	uint32_t file;
-};
-
-static int compare_turns(const void *left, const void *right)
+/* get_init_ra_size: pages of a file's first window, for a read of so many. */
+static uint64_t first_window(uint64_t pages, uint64_t most)
 {
-	const struct turn *a = left, *b = right;
-	int order = fl_compare(a->rank, b->rank);
+	uint64_t size = 1;
 
-	return order ? order : fl_compare(a->file, b->file);
+	while (size < pages && size < most)
+		size *= 2;
+	if (size <= most / 32)
+		return size * 4;
+	if (size <= most / 4)
+		return size * 2;
+	return most;
 }
 
-struct stream {
-	const struct fl_map *map;
-	uint64_t max_blocks; /* of one request */
-	fl_io_sink sink;
-	void *context;
-};
-
-/* Reads one fragment in as few requests as the limit allows. */
-static int read_run(const struct stream *stream, struct fl_run run)
+static int prepare(struct stream *stream)
 {
-	const struct fl_geometry *geo = &stream->map->geo;
-	uint32_t block_sectors = geo->block_bytes / FL_SECTOR_BYTES;
+	const struct fl_stream_options *options = stream->options;
+	uint64_t max_io = options->max_io_bytes ? options->max_io_bytes : DEFAULT_MAX_IO_BYTES;
+	uint64_t window =
+		options->readahead_bytes ? options->readahead_bytes : DEFAULT_READAHEAD_BYTES;
+	uint64_t read = options->read_bytes ? options->read_bytes : DEFAULT_READ_BYTES;
+	uint64_t block_bytes = stream->map->geo.block_bytes, pages;
 
-	while (run.len) {
-		uint64_t blocks = fl_min(run.len, stream->max_blocks);
-		struct fl_io io = {
-			.lbn = fl_lbn_of(geo, run.start),
-			.sectors = (uint32_t)(blocks * block_sectors),
-		};
-		int error = stream->sink(stream->context, &io);
-
-		if (error)
-			return error;
-		run.start += blocks;
-		run.len -= blocks;
-	}
-	return 0;
-}
-
-/*
- * Stored extents that touch on the disk are one run: the kernel's requests know nothing of
- * extents, and a hole between two neighbours is no distance on the disk. Unwritten extents
- * drop out, so what lies on both sides of one never touches.
- */
-static int read_file(const struct stream *stream, const struct fl_file *file)
-{
-	const struct fl_extent *extents = fl_array_from(&stream->map->extents, file->first_extent);
-	struct fl_run run = {0};
-
-	for (size_t i = 0; i < file->extent_count; i++) {
-		if (extents[i].unwritten)
-			continue;
-		if (!run.len || fl_run_end(run) != extents[i].pblk) {
-			int error = read_run(stream, run);
-
-			if (error)
-				return error;
-			run.start = extents[i].pblk;
-			run.len = 0;
-		}
-		run.len += extents[i].len;
-	}
-	return read_run(stream, run);
-}
-
-/* The named files in the workload's order. */
-static int order_files(const struct fl_map *map, enum fl_workload workload, struct turn **turns,
-		       size_t *count)
-{
-	struct turn *list = fl_alloc(map->files.count + 1, sizeof(*list));
-	size_t n = 0;
-
-	if (!list)
-		return FL_ENOMEM;
-	for (size_t i = 0; i < map->files.count; i++) {
-		const struct fl_file *file = &map->files.at[i];
-
-		if (file->name == FL_NO_NAME)
-			continue;
-		list[n].file = (uint32_t)i;
-		list[n].rank = workload == FL_WORKLOAD_READ_ALL ? file->path_rank : file->ino;
-		n++;
-	}
-	qsort(list, n, sizeof(*list), compare_turns);
-	*turns = list;
-	*count = n;
-	return 0;
+	if (max_io % block_bytes || max_io / FL_SECTOR_BYTES > UINT32_MAX ||
+	    window % FL_STREAM_PAGE_BYTES)
+		return FL_EINVAL;
+	stream->max_blocks = max_io / block_bytes;
+	pages = first_window(fl_div_up(read, FL_STREAM_PAGE_BYTES), window / FL_STREAM_PAGE_BYTES);
+	stream->window_blocks = fl_max(window / block_bytes, 1);
+	stream->first_blocks = fl_max(pages * FL_STREAM_PAGE_BYTES / block_bytes, 1);
+	return fl_blockset_new(stream->map->geo.blocks, &stream->cached);
 }
 
 int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 		  const struct fl_stream_options *options, fl_io_sink sink, void *context)
 {
-	uint64_t max_io_bytes = options->max_io_bytes;
-	struct stream stream = {.map = map, .sink = sink, .context = context};
-	struct turn *turns;
-	size_t count;
-	int error;
+	struct stream stream = {.map = map, .options = options, .sink = sink, .context = context};
+	int error = prepare(&stream);
 
-	if (!max_io_bytes)
-		max_io_bytes = DEFAULT_MAX_IO_BYTES;
-	if (max_io_bytes % map->geo.block_bytes || max_io_bytes / FL_SECTOR_BYTES > UINT32_MAX ||
-	    (unsigned int)workload >= FL_WORKLOADS)
-		return FL_EINVAL;
-	stream.max_blocks = max_io_bytes / map->geo.block_bytes;
-
-	error = order_files(map, workload, &turns, &count);
 	if (error)
 		return error;
-	for (size_t i = 0; i < count && !error; i++)
-		error = read_file(&stream, &map->files.at[turns[i].file]);
-	free(turns);
+	switch (workload) {
+	case FL_WORKLOAD_READ_ALL:
+	case FL_WORKLOAD_READ_INODE_ORDER:
+		error = fl_stream_walk(&stream, workload);
+		break;
+	case FL_WORKLOAD_INSTALL:
+		error = fl_stream_install(&stream);
+		break;
+	case FL_WORKLOAD_RANDOM_8K:
+		error = fl_stream_random(&stream);
+		break;
+	case FL_WORKLOAD_SEQUENTIAL_512K:
+		error = fl_stream_sequential(&stream);
+		break;
+	case FL_WORKLOADS:
+	default:
+		error = FL_EINVAL;
+	}
+	if (!error)
+		error = fl_stream_unplug(&stream);
+	fl_blockset_free(stream.cached);
 	return error;
 }

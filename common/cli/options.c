@@ -19,6 +19,7 @@ enum shared_id {
 	OPT_DISK,
 	OPT_DRY_RUN,
 	OPT_HELP,
+	OPT_INTERLEAVE,
 	OPT_JSON,
 	OPT_MAX_IO,
 	OPT_MOVE_IMMUTABLE,
@@ -26,7 +27,10 @@ enum shared_id {
 	OPT_OUTPUT,
 	OPT_PARTITION,
 	OPT_PROGRESS,
+	OPT_QUEUE,
 	OPT_QUIET,
+	OPT_RATE,
+	OPT_READ_AHEAD,
 	OPT_UNDO,
 	OPT_VERBOSE,
 	OPT_VERIFY,
@@ -47,6 +51,7 @@ static const struct shared_option shared_options[] = {
 	{"disk", 0, required_argument, OPT_DISK},
 	{"dry-run", 'n', no_argument, OPT_DRY_RUN},
 	{"help", 'h', no_argument, OPT_HELP},
+	{"interleave", 0, no_argument, OPT_INTERLEAVE},
 	{"json", 0, optional_argument, OPT_JSON},
 	{"max-io", 0, required_argument, OPT_MAX_IO},
 	{"move-immutable", 0, no_argument, OPT_MOVE_IMMUTABLE},
@@ -54,7 +59,10 @@ static const struct shared_option shared_options[] = {
 	{"output", 'o', required_argument, OPT_OUTPUT},
 	{"partition", 'P', required_argument, OPT_PARTITION},
 	{"progress", 0, required_argument, OPT_PROGRESS},
+	{"queue", 0, required_argument, OPT_QUEUE},
 	{"quiet", 'q', no_argument, OPT_QUIET},
+	{"rate", 0, required_argument, OPT_RATE},
+	{"read-ahead", 0, required_argument, OPT_READ_AHEAD},
 	{"undo", 0, required_argument, OPT_UNDO},
 	{"verbose", 'v', no_argument, OPT_VERBOSE},
 	{"verify", 0, no_argument, OPT_VERIFY},
@@ -164,11 +172,17 @@ static int parse_workload(const char *name, struct fl_analyze_options *analysis,
 			  struct fl_diag *diag)
 {
 	enum fl_workload workload;
+	uint64_t bytes;
 	size_t i;
 
+	if (!strncmp(name, "install=", 8)) {
+		if (fl_size_parse(name + 8, &bytes) || !bytes)
+			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", name);
+		analysis->stream.install_bytes = bytes;
+		name = "install";
+	}
 	if (!fl_workload_find(name, &workload)) {
-		if (!strcmp(name, "install") || !strcmp(name, "random-8k") ||
-		    !strcmp(name, "sequential-512k") || !strncmp(name, "trace=", 6))
+		if (!strncmp(name, "trace=", 6))
 			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, name);
 		return fl_fail(diag, FL_ESYNTAX, "no such workload: '%s'", name);
 	}
@@ -205,6 +219,29 @@ static int parse_max_io(const char *value, struct fl_analyze_options *analysis,
 		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 1K, at most 1G: '%s'", value);
 	analysis->stream.max_io_bytes = bytes;
 	return 0;
+}
+
+static int parse_read_ahead(const char *value, struct fl_analyze_options *analysis,
+			    struct fl_diag *diag)
+{
+	uint64_t bytes;
+
+	if (fl_size_parse(value, &bytes))
+		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
+	if (!bytes || bytes > MAX_IO_LIMIT || bytes % FL_STREAM_PAGE_BYTES)
+		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 4K, at most 1G: '%s'", value);
+	analysis->stream.readahead_bytes = bytes;
+	return 0;
+}
+
+static int parse_queue(const char *value, struct fl_disk_options *disk, struct fl_diag *diag)
+{
+	uint64_t depth;
+	int error = fl_cli_number(value, 1, FL_DISK_QUEUE_MOST, &depth, diag);
+
+	if (!error)
+		disk->queue_depth = (uint32_t)depth;
+	return error;
 }
 
 static int parse_progress(const char *value, enum fl_progress_when *when, struct fl_diag *diag)
@@ -262,14 +299,17 @@ static int take_shared(const struct shared_option *option, const char *value,
 	case OPT_CSV:
 		return parse_path(value, &options->csv_path, diag);
 	case OPT_DISK:
-		if (strcmp(value, "none"))
-			return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+		if (!fl_disk_find(value, &options->analysis.disk.model))
+			return fl_fail(diag, FL_ESYNTAX, "no such disk model: '%s'", value);
 		break;
 	case OPT_DRY_RUN:
 		options->dry_run = true;
 		break;
 	case OPT_HELP:
 		*request = FL_REQUEST_HELP;
+		break;
+	case OPT_INTERLEAVE:
+		options->interleave = true;
 		break;
 	case OPT_JSON:
 		options->json = true;
@@ -285,10 +325,19 @@ static int take_shared(const struct shared_option *option, const char *value,
 		return parse_partition(value, options, diag);
 	case OPT_PROGRESS:
 		return parse_progress(value, &options->progress, diag);
+	case OPT_QUEUE:
+		return parse_queue(value, &options->analysis.disk, diag);
 	case OPT_QUIET:
 		options->quiet = true;
 		options->verbose = false;
 		break;
+	case OPT_RATE:
+		if (fl_size_parse(value, &options->analysis.disk.bytes_per_second) ||
+		    !options->analysis.disk.bytes_per_second)
+			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", value);
+		break;
+	case OPT_READ_AHEAD:
+		return parse_read_ahead(value, &options->analysis, diag);
 	case OPT_UNDO:
 		return parse_path(value, &options->undo_path, diag);
 	case OPT_VERBOSE:
@@ -372,6 +421,9 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "several images: only --analyze takes more "
 			       "than one");
+	if (options->interleave && (!options->analyze || options->image_count < 2))
+		return fl_fail(diag, FL_ESYNTAX,
+			       "option --interleave: needs --analyze and two images or more");
 	if (options->analyze && options->output_path)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --output: nothing to write with --analyze");

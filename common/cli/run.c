@@ -242,22 +242,48 @@ static int publish_copy(struct run *run)
 
 /* --- the two kinds of run --- */
 
+/* What the array under all images sees, a workload at a time. */
+static int interleave(struct run *run)
+{
+	size_t count = run->interleave ? run->options->analysis.workload_count : 0, i;
+	int error = 0;
+
+	if (!count)
+		return 0;
+	run->action = "interleaving";
+	run->report.interleaved = fl_alloc(count, sizeof(*run->report.interleaved));
+	if (!run->report.interleaved)
+		return FL_ENOMEM;
+	for (i = 0; i < count && !error; i++)
+		error = fl_interleave_measure(run->interleave, i, &run->report.interleaved[i]);
+	if (!error)
+		run->report.interleaved_count = count;
+	return error;
+}
+
 /* --analyze: a column for each image; changes nothing. */
 static int analyze_images(struct run *run)
 {
 	size_t i;
-	int error;
+	int error = 0;
 
 	run->report.analyze = true;
+	if (run->options->interleave)
+		error = fl_interleave_new(&run->options->analysis, &run->interleave);
+	if (error)
+		return error;
 	for (i = 0; i < run->options->image_count; i++) {
 		run->image = run->options->images[i];
 		error = look(run, FL_DEVICE_READ, FL_FS_ANALYZE);
+		if (!error && run->interleave)
+			error = fl_interleave_add(run->interleave, run->map);
 		if (error)
 			return error;
 		fl_run_close(run);
 	}
 	run->image = NULL;
-	return fl_run_present(run);
+	error = interleave(run);
+	return error ? error : fl_run_present(run);
 }
 
 static int change_image(struct run *run, bool *partly)
@@ -380,6 +406,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 
 	fl_plan_free(run.plan);
 	fl_target_free(&run.target);
+	fl_interleave_free(run.interleave);
 	fl_run_close(&run);
 	fl_report_free(&run.report);
 	if (run.part)

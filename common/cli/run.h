@@ -38,8 +38,9 @@ struct run {
 	struct fl_map *units; /* what planners and mover use: map itself, or its clusters */
 	struct fl_target target;
 	struct fl_plan *plan;
-	char *part;    /* --output: the copy, until it gets its name */
-	bool has_undo; /* --undo: the file is made */
+	struct fl_interleave *interleave; /* NULL: not asked for */
+	char *part;			  /* --output: the copy, until it gets its name */
+	bool has_undo;			  /* --undo: the file is made */
 
 	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */

@@ -30,6 +30,7 @@ void fl_map_free(struct fl_map *map)
 	fl_array_free(&map->extents);
 	fl_array_free(&map->trees);
 	fl_array_free(&map->fixed);
+	fl_array_free(&map->groups);
 	fl_array_free(&map->owners);
 	fl_array_free(&map->free);
 	fl_array_free(&map->names);

@@ -361,6 +361,8 @@ int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks, struc
 	error = copy_names_and_owners(from, to);
 	for (size_t i = 0; i < from->fixed.count && !error; i++)
 		error = fl_array_push(&to->fixed, from->fixed.at[i]);
+	for (size_t i = 0; i < from->groups.count && !error; i++)
+		error = fl_array_push(&to->groups, from->groups.at[i]);
 	for (uint32_t f = 0; f < units->files.count && !error; f++)
 		error = restore_file(units, f, to);
 	if (!error)

@@ -370,6 +370,8 @@ int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct
 	error = copy_names_and_owners(from, to);
 	if (!error)
 		error = copy_runs(&from->fixed, &to->fixed);
+	for (size_t i = 0; i < from->groups.count && !error; i++)
+		error = fl_array_push(&to->groups, from->groups.at[i]);
 	for (uint32_t f = 0; f < from->files.count && !error; f++)
 		error = copy_file(layout, f, to);
 	if (!error)

@@ -60,24 +60,52 @@ static void print_hist(FILE *out, const struct disk *disk, const char *name,
 			edges[i + 1 < buckets ? i : i - 1]);
 }
 
+static const struct fl_hist *side_hist(const struct fl_io_side *side, enum fl_hist_kind kind)
+{
+	switch (kind) {
+	case FL_HIST_LENGTH:
+		return &side->length;
+	case FL_HIST_SEEK:
+		return &side->seek;
+	case FL_HIST_LATENCY:
+		return &side->latency;
+	case FL_HIST_INTERARRIVAL:
+		return &side->interarrival;
+	case FL_HIST_OUTSTANDING:
+	default:
+		return &side->outstanding;
+	}
+}
+
+static const struct fl_hist *all_hist(const struct fl_io_metrics *io, enum fl_hist_kind kind)
+{
+	switch (kind) {
+	case FL_HIST_LENGTH:
+		return &io->length;
+	case FL_HIST_SEEK:
+		return &io->seek;
+	case FL_HIST_WINDOWED_SEEK:
+		return &io->windowed_seek;
+	case FL_HIST_LATENCY:
+		return &io->latency;
+	case FL_HIST_INTERARRIVAL:
+		return &io->interarrival;
+	case FL_HIST_OUTSTANDING:
+	default:
+		return &io->outstanding;
+	}
+}
+
 static void print_stream(FILE *out, const struct disk *disk, const struct fl_io_metrics *io)
 {
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
-		struct fl_hist none;
-		const struct fl_hist *reads = &none;
+		enum fl_hist_kind kind = titles[i].kind;
 
-		fl_hist_init(&none, titles[i].kind);
-		if (titles[i].kind == FL_HIST_LENGTH)
-			reads = &io->length;
-		else if (titles[i].kind == FL_HIST_SEEK)
-			reads = &io->seek;
-		else if (titles[i].kind == FL_HIST_WINDOWED_SEEK)
-			reads = &io->windowed_seek;
-		print_hist(out, disk, titles[i].names[0], reads);
-		if (titles[i].names[1]) {
-			print_hist(out, disk, titles[i].names[1], reads);
-			print_hist(out, disk, titles[i].names[2], &none);
-		}
+		print_hist(out, disk, titles[i].names[0], all_hist(io, kind));
+		if (!titles[i].names[1])
+			continue;
+		print_hist(out, disk, titles[i].names[1], side_hist(&io->reads, kind));
+		print_hist(out, disk, titles[i].names[2], side_hist(&io->writes, kind));
 	}
 }
 
@@ -110,6 +138,8 @@ int fl_report_csv(const struct fl_report *report, char **text)
 	else
 		for (size_t i = 0; i < report->image_count; i++)
 			print_state(out, &disk, &report->images[i].metrics);
+	for (size_t i = 0; i < report->interleaved_count; i++, disk.handle++)
+		print_stream(out, &disk, &report->interleaved[i].together);
 	failed = ferror(out);
 	if (fclose(out) || failed) {
 		free(made);

@@ -84,17 +84,52 @@ static json_t *hist_json(const struct fl_hist *hist)
 	return finish(object, failed);
 }
 
+/* Histograms of times: null when no disk model made any. */
+static json_t *timed_json(const struct fl_hist *hist, bool timed)
+{
+	return timed ? hist_json(hist) : json_null();
+}
+
+static bool put_hists(json_t *object, const struct fl_hist *length, const struct fl_hist *seek)
+{
+	bool failed = put(object, fl_hist_name(FL_HIST_LENGTH), hist_json(length));
+
+	failed |= put(object, fl_hist_name(FL_HIST_SEEK), hist_json(seek));
+	return failed;
+}
+
+static bool put_timed(json_t *object, bool timed, const struct fl_hist *latency,
+		      const struct fl_hist *interarrival, const struct fl_hist *outstanding)
+{
+	bool failed = put(object, fl_hist_name(FL_HIST_LATENCY), timed_json(latency, timed));
+
+	failed |= put(object, fl_hist_name(FL_HIST_INTERARRIVAL), timed_json(interarrival, timed));
+	failed |= put(object, fl_hist_name(FL_HIST_OUTSTANDING), timed_json(outstanding, timed));
+	return failed;
+}
+
+static json_t *side_json(const struct fl_io_side *side, bool timed)
+{
+	json_t *object = json_object();
+	bool failed = put(object, "ios", whole(side->ios));
+
+	failed |= put(object, "bytes", whole(side->bytes));
+	failed |= put_hists(object, &side->length, &side->seek);
+	failed |= put_timed(object, timed, &side->latency, &side->interarrival, &side->outstanding);
+	return finish(object, failed);
+}
+
 static json_t *io_json(const struct fl_io_metrics *io)
 {
 	json_t *object = json_object(), *histograms = json_object();
-	bool failed = false;
+	bool timed = io->disk != FL_DISK_NONE, failed = false;
 
-	failed |= put(histograms, fl_hist_name(FL_HIST_LENGTH), hist_json(&io->length));
-	failed |= put(histograms, fl_hist_name(FL_HIST_SEEK), hist_json(&io->seek));
+	failed |= put_hists(histograms, &io->length, &io->seek);
 	failed |=
 		put(histograms, fl_hist_name(FL_HIST_WINDOWED_SEEK), hist_json(&io->windowed_seek));
-	failed |= put(histograms, fl_hist_name(FL_HIST_LATENCY), json_null());
-	failed |= put(histograms, fl_hist_name(FL_HIST_OUTSTANDING), json_null());
+	failed |= put_timed(histograms, timed, &io->latency, &io->interarrival, &io->outstanding);
+	failed |= put(histograms, "reads", side_json(&io->reads, timed));
+	failed |= put(histograms, "writes", side_json(&io->writes, timed));
 
 	failed |= put(object, "workload", json_string(fl_workload_name(io->workload)));
 	failed |= put(object, "ios", whole(io->ios));
@@ -103,10 +138,33 @@ static json_t *io_json(const struct fl_io_metrics *io)
 	failed |= put(object, "seeks_per_100mib", json_real(io->seeks_per_100mib));
 	failed |= put(object, "sequential_ratio", json_real(io->sequential_ratio));
 	failed |= put(object, "mean_io_bytes", json_real(io->mean_io_bytes));
-	failed |= put(object, "mean_latency_us", json_null());
-	failed |= put(object, "slow_ratio", json_null());
+	failed |= put(object, "disk", json_string(fl_disk_name(io->disk)));
+	failed |= put(object, "mean_latency_us",
+		      timed ? json_real(io->mean_latency_us) : json_null());
+	failed |= put(object, "slow_ratio", timed ? json_real(io->slow_ratio) : json_null());
+	failed |= put(object, "seconds", timed ? json_real(io->seconds) : json_null());
 	failed |= put(object, "histograms", histograms);
 	return finish(object, failed);
+}
+
+static bool put_interleaved(json_t *root, const struct fl_report *report)
+{
+	json_t *rows = json_array();
+	bool failed = false;
+
+	for (size_t i = 0; i < report->interleaved_count; i++) {
+		const struct fl_interleaved *entry = &report->interleaved[i];
+		json_t *row = json_object();
+
+		failed |=
+			put(row, "workload", json_string(fl_workload_name(entry->alone.workload)));
+		failed |= put(row, "alone", io_json(&entry->alone));
+		failed |= put(row, "together", io_json(&entry->together));
+		failed |= put(row, "kept", json_real(entry->kept));
+		failed |= add(rows, row);
+	}
+	failed |= put(root, "interleaved", rows);
+	return failed;
 }
 
 static json_t *files_json(const struct fl_file_metrics *files)
@@ -329,6 +387,8 @@ static json_t *report_json(const struct fl_report *report)
 	failed |= put(root, "location", location_json(&report->images[0]));
 	failed |= put(root, "filesystem", filesystem_json(&report->images[0].filesystem));
 	failed |= report->analyze ? put_images(root, report) : put_run(root, report);
+	if (report->interleaved_count)
+		failed |= put_interleaved(root, report);
 	return finish(root, failed);
 }
 

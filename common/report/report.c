@@ -27,6 +27,7 @@ void fl_report_free(struct fl_report *report)
 	free(report->missing);
 	free(report->left);
 	free(report->profile);
+	free(report->interleaved);
 	memset(report, 0, sizeof(*report));
 }
 

@@ -35,6 +35,9 @@ enum figure {
 	SEQUENTIAL,
 	SEEKS,
 	SEEKS_PER_100MIB,
+	LATENCY, /* from here on: with a disk model only */
+	SLOW,
+	SECONDS,
 	FIGURES
 };
 
@@ -59,6 +62,9 @@ static const struct {
 	[SEQUENTIAL] = {"  sequential I/Os", FORM_PERCENT, 1},
 	[SEEKS] = {"  seeks", FORM_COUNT, -1},
 	[SEEKS_PER_100MIB] = {"  seeks per 100 MiB", FORM_TENTHS, -1},
+	[LATENCY] = {"  mean latency, ms", FORM_TENTHS, -1},
+	[SLOW] = {"  I/Os over 30 ms", FORM_PERCENT, -1},
+	[SECONDS] = {"  seconds, estimated", FORM_TENTHS, -1},
 };
 
 static double share(uint64_t part, uint64_t whole)
@@ -108,6 +114,12 @@ static double value_of(enum figure figure, const struct fl_metrics *m, size_t io
 		return (double)m->io[io].seeks;
 	case SEEKS_PER_100MIB:
 		return m->io[io].seeks_per_100mib;
+	case LATENCY:
+		return m->io[io].mean_latency_us / 1000.0;
+	case SLOW:
+		return m->io[io].slow_ratio;
+	case SECONDS:
+		return m->io[io].seconds;
 	case FIGURES:
 		break;
 	}
@@ -239,8 +251,13 @@ void fl_report_print_table(FILE *out, const struct fl_report_table *table)
 	for (enum figure figure = FILES; figure < IOS; figure++)
 		print_row(out, table, figure, 0);
 	for (size_t io = 0; io < metrics->io_count; io++) {
-		fprintf(out, "%s\n", fl_workload_name(metrics->io[io].workload));
-		for (enum figure figure = IOS; figure < FIGURES; figure++)
+		enum fl_disk_model disk = metrics->io[io].disk;
+		enum figure end = disk == FL_DISK_NONE ? LATENCY : FIGURES;
+
+		fprintf(out, "%s%s%s\n", fl_workload_name(metrics->io[io].workload),
+			disk == FL_DISK_NONE ? "" : " on ",
+			disk == FL_DISK_NONE ? "" : fl_disk_name(disk));
+		for (enum figure figure = IOS; figure < end; figure++)
 			print_row(out, table, figure, io);
 	}
 }

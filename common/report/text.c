@@ -124,6 +124,29 @@ static void print_image_bars(FILE *out, const struct fl_report_column *columns, 
 	fl_report_print_bars(out, &columns[0], count > 1 ? &columns[count - 1] : NULL);
 }
 
+/* --interleave: what the array under all guests sees, and what is left of going in sequence. */
+static void print_interleaved(FILE *out, const struct fl_report *report)
+{
+	for (size_t i = 0; i < report->interleaved_count; i++) {
+		const struct fl_io_metrics *alone = &report->interleaved[i].alone;
+		const struct fl_io_metrics *together = &report->interleaved[i].together;
+
+		fprintf(out, "\n%zu guests on one array: %s\n", report->image_count,
+			fl_workload_name(alone->workload));
+		fprintf(out, "%29s %14s\n", "in turn", "at once");
+		fprintf(out, "%-16s%11.1f %% %12.1f %%\n", "sequential I/Os",
+			alone->sequential_ratio * 100.0, together->sequential_ratio * 100.0);
+		fprintf(out, "%-16s%13.1f %14.1f\n", "seeks / 100 MiB", alone->seeks_per_100mib,
+			together->seeks_per_100mib);
+		if (alone->disk != FL_DISK_NONE)
+			fprintf(out, "%-16s%13.1f %14.1f\n%-16s%13.1f %14.1f\n", "mean latency, ms",
+				alone->mean_latency_us / 1000.0, together->mean_latency_us / 1000.0,
+				"seconds", alone->seconds, together->seconds);
+		fprintf(out, "%.1f %% of the sequential share is left when they run at once.\n",
+			report->interleaved[i].kept * 100.0);
+	}
+}
+
 /* --analyze: a column an image, four to a table, the change from first to last at the end. */
 static int print_images(FILE *out, const struct fl_report *report, bool colour)
 {
@@ -158,6 +181,7 @@ static int print_images(FILE *out, const struct fl_report *report, bool colour)
 		fl_report_print_table(out, &table);
 	}
 	print_image_bars(out, columns, count);
+	print_interleaved(out, report);
 	error = 0;
 out:
 	free_heads(columns, heads, count);

@@ -58,6 +58,22 @@ static int add_super_and_descriptors(struct scan *scan, dgrp_t group)
 	return error;
 }
 
+static int remember_places(struct scan *scan, dgrp_t group)
+{
+	ext2_filsys ext2 = scan->ext2;
+	uint32_t unused =
+		ext2fs_has_group_desc_csum(ext2) ? ext2fs_bg_itable_unused(ext2, group) : 0;
+	struct fl_group_places places = {
+		.block_bitmap = ext2fs_block_bitmap_loc(ext2, group),
+		.inode_bitmap = ext2fs_inode_bitmap_loc(ext2, group),
+		.inode_table = ext2fs_inode_table_loc(ext2, group),
+		.inodes_used = scan->map->geo.inodes_per_group,
+	};
+
+	places.inodes_used -= (uint32_t)fl_min(unused, places.inodes_used);
+	return fl_array_push(&scan->map->groups, places);
+}
+
 int fl_scan_metadata(struct scan *scan)
 {
 	ext2_filsys ext2 = scan->ext2;
@@ -82,6 +98,8 @@ int fl_scan_metadata(struct scan *scan)
 		if (!error)
 			error = add(scan, group, "inode table", ext2fs_inode_table_loc(ext2, group),
 				    ext2->inode_blocks_per_group);
+		if (!error)
+			error = remember_places(scan, group);
 	}
 	return error;
 }

@@ -6,6 +6,7 @@
 #ifndef FRAGLAB_ANALYZE_H
 #define FRAGLAB_ANALYZE_H
 
+#include <fraglab/disk.h>
 #include <fraglab/hist.h>
 #include <fraglab/stream.h>
 
@@ -41,6 +42,13 @@ struct fl_free_metrics {
 	} histogram[FL_FREE_BUCKETS];
 };
 
+/* The reads, or the writes, of a stream as if there were no others. */
+struct fl_io_side {
+	uint64_t ios, bytes;
+	struct fl_hist length, seek;
+	struct fl_hist latency, interarrival, outstanding; /* empty without a disk model */
+};
+
 struct fl_io_metrics {
 	enum fl_workload workload;
 	uint64_t ios, bytes;
@@ -50,6 +58,14 @@ struct fl_io_metrics {
 	double sequential_ratio; /* share of I/Os in the +1 bin; 0 for an empty stream */
 	double mean_io_bytes;
 	struct fl_hist length, seek, windowed_seek;
+	struct fl_io_side reads, writes;
+
+	/* With a disk model; FL_DISK_NONE: what follows is 0 and empty. */
+	enum fl_disk_model disk;
+	double mean_latency_us;
+	double slow_ratio; /* share of I/Os that take longer than FL_DISK_SLOW_US */
+	double seconds;	   /* until the last I/O is done */
+	struct fl_hist latency, interarrival, outstanding;
 };
 
 struct fl_metrics {
@@ -63,6 +79,7 @@ struct fl_analyze_options {
 	enum fl_workload workloads[FL_WORKLOADS];
 	size_t workload_count;
 	struct fl_stream_options stream;
+	struct fl_disk_options disk;
 };
 
 /*
@@ -71,6 +88,31 @@ struct fl_analyze_options {
  */
 int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *options,
 	       struct fl_metrics *metrics) FL_CHECKED;
+
+/*
+ * Several guests on one array: their streams, stored (16 bytes an I/O), then merged by time. The
+ * guests' disks lie one after the other. A guest's own time goes on by the transfer of each of
+ * its I/Os at 100 MB/s, and by 8 ms for each seek of its own stream; the guest that is behind
+ * issues next (of several the first), and those that are done drop out.
+ */
+struct fl_interleave;
+
+/* options are copied. FL_ENOMEM. Free with fl_interleave_free (NULL is legal). */
+int fl_interleave_new(const struct fl_analyze_options *options,
+		      struct fl_interleave **interleave) FL_CHECKED;
+void fl_interleave_free(struct fl_interleave *interleave);
+/* One guest more. FL_ENOMEM, and what fl_stream_run returns. */
+int fl_interleave_add(struct fl_interleave *interleave, const struct fl_map *map) FL_CHECKED;
+
+struct fl_interleaved {
+	struct fl_io_metrics alone;    /* the guests one after the other */
+	struct fl_io_metrics together; /* as the array sees them */
+	double kept; /* sequential ratio together / alone; 0 when nothing was sequential alone */
+};
+
+/* Workload i of the options, over all guests. FL_ENOMEM, FL_EINVAL: no such i. */
+int fl_interleave_measure(const struct fl_interleave *interleave, size_t i,
+			  struct fl_interleaved *result) FL_CHECKED;
 
 /* One metric that is not as expected. */
 struct fl_deviation {

@@ -24,7 +24,8 @@ enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER 
 /* Options that frag and defrag share. */
 struct fl_options {
 	bool dry_run, analyze, quiet, verbose, verify, move_immutable;
-	bool json; /* with json_path NULL: stdout, instead of the text report */
+	bool interleave; /* with analyze and two images or more */
+	bool json;	 /* with json_path NULL: stdout, instead of the text report */
 	const char *json_path, *csv_path, *output_path, *undo_path;
 	unsigned partition; /* 0: not given */
 	bool has_offset;    /* --offset is given; never with partition */
@@ -95,9 +96,14 @@ struct fl_program {
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
-	"      --workload LIST  read-all, read-inode-order (default: both)\n"                      \
-	"      --disk MODEL     none: no latencies (the only model so far)\n"                      \
+	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"            \
+	"                       random-8k, sequential-512k\n"                                      \
+	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
+	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
+	"      --rate BYTES     most that a workload handles a second (default: no limit)\n"       \
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
+	"      --read-ahead BYTES  the kernel's read-ahead window (default 128K)\n"                \
+	"      --interleave     with --analyze: the images as guests on one array\n"               \
 	"      --progress WHEN  auto, always or never (default auto)\n"                            \
 	"  -q, --quiet          no text report, no progress; errors only\n"                        \
 	"  -v, --verbose        say more: features, phases, what the plan costs\n"                 \

@@ -90,6 +90,12 @@ struct fl_extents {
 	FL_ARRAY(struct fl_extent);
 };
 
+/* Where the fixed metadata of a block group lies; with flex_bg often in another group. */
+struct fl_group_places {
+	fl_pblk block_bitmap, inode_bitmap, inode_table;
+	uint32_t inodes_used; /* entries of the table ever used: those after it are not read */
+};
+
 struct fl_map {
 	struct fl_geometry geo;
 	FL_ARRAY(struct fl_file) files; /* inodes by ino, then FL_KIND_XATTR by ino */
@@ -98,8 +104,10 @@ struct fl_map {
 	struct fl_extents extents;
 	FL_ARRAY(fl_pblk) trees; /* mapping-tree blocks, one entry a block */
 	struct fl_runs fixed;	 /* metadata at fixed places, by start, maximal runs */
-	struct fl_runs free;	 /* free blocks, by start, maximal runs */
-	uint64_t free_blocks;	 /* the sum of free */
+	/* One a group, also part of fixed; or none: not known (analyzers then leave them out). */
+	FL_ARRAY(struct fl_group_places) groups;
+	struct fl_runs free;  /* free blocks, by start, maximal runs */
+	uint64_t free_blocks; /* the sum of free */
 	FL_ARRAY(struct fl_name) names;
 	FL_ARRAY(char) texts;
 	/*

@@ -62,6 +62,9 @@ struct fl_report {
 	size_t missing_count;
 	char *profile;	 /* frag: profile name; defrag: mode name; NULL for --analyze */
 	uint32_t months; /* frag */
+	/* --interleave: a malloc'd entry a workload; none without it. */
+	struct fl_interleaved *interleaved;
+	size_t interleaved_count;
 };
 #define FL_LEFT_SHOWN 10
 
@@ -79,8 +82,12 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  *
  * - a histogram is {"edges":[..],"counts":[..],"count","min","max","mean"}: counts[i] counts
  *   values over edges[i-1] and up to edges[i]; there is one count more than edges, for values
- *   over the last edge. min, max and mean are 0 while count is 0. Latency and outstanding
- *   I/Os are null while no disk model is chosen.
+ *   over the last edge. min, max and mean are 0 while count is 0. Latency, interarrival and
+ *   outstanding I/Os are null while no disk model is chosen.
+ * - io: disk, seconds (null without a disk model), and in histograms: interarrival_us, and reads
+ *   and writes, which have all histograms but the windowed one.
+ * - interleaved (with --interleave) [{"workload","alone","together","kept"}]: alone and together
+ *   as the entries of io, of all guests one after the other and merged.
  * - free.histogram has a row for each power of two from one block to the largest that is not
  *   empty: from_bytes included, to_bytes excluded.
  * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
@@ -98,9 +105,9 @@ int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
 /*
  * The histograms of the last state (after, else predicted, else the images), in vscsiStats' CSV
  * layout: for each image and workload the 16 that a capture has, under a handle ID that counts
- * from 0. Workloads only read yet: "Read" has what "all" has, "Write" is empty; so are latency,
- * outstanding I/Os and interarrival times without a disk model. The last row of a histogram
- * repeats the last edge and counts what is over it. The mean is rounded to a whole number.
+ * from 0; interleaved streams follow as one disk more. Latency, outstanding I/Os and interarrival
+ * times are empty without a disk model. The last row of a histogram repeats the last edge and
+ * counts what is over it. The mean is rounded to a whole number.
  */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
 

@@ -2,6 +2,9 @@
 /*
  * Streams of I/Os: what the disk under a filesystem would see while a workload
  * runs. Generated from a map, handed I/O by I/O to a consumer: no stream is stored.
+ *
+ * Modelled on Linux 6.x (mm/readahead.c, fs/ext4, block/blk-merge.c) and measured against it by
+ * tests/kernel/blocktrace.sh; each parameter below says what in the kernel it stands for.
  */
 #ifndef FRAGLAB_STREAM_H
 #define FRAGLAB_STREAM_H
@@ -9,12 +12,25 @@
 #include <fraglab/map.h>
 
 enum fl_workload {
-	FL_WORKLOAD_READ_ALL,	      /* every named file, path order, whole */
+	/*
+	 * One process walks the tree in path order on a cold cache and reads every file whole
+	 * with read(2), as tar or cp do: per entry its inode, then a directory's blocks or a
+	 * file's mapping-tree blocks and data.
+	 */
+	FL_WORKLOAD_READ_ALL,
 	FL_WORKLOAD_READ_INODE_ORDER, /* the same files by inode number */
+	/*
+	 * Writes a package's worth of new files and syncs: data in the order of their making,
+	 * placed by the allocator model on the map's free blocks; then the journal's commit; then
+	 * the metadata blocks at home, in disk order.
+	 */
+	FL_WORKLOAD_INSTALL,
+	FL_WORKLOAD_RANDOM_8K, /* direct reads of 8 KiB at random places in the largest files */
+	FL_WORKLOAD_SEQUENTIAL_512K, /* direct reads of 512 KiB through the largest files */
 	FL_WORKLOADS
 };
 
-/* "read-all", "read-inode-order". */
+/* "read-all", "read-inode-order", "install", "random-8k", "sequential-512k". */
 const char *fl_workload_name(enum fl_workload workload);
 /* False: no such workload. */
 bool fl_workload_find(const char *name, enum fl_workload *workload);
@@ -25,19 +41,51 @@ struct fl_io {
 	bool write;
 };
 
+/* 0 is every field's default. */
 struct fl_stream_options {
-	uint64_t max_io_bytes; /* largest request; a multiple of the block size; 0: 512 KiB */
+	/* Largest request; a multiple of the block size; default 512 KiB. The kernel's
+	 * max_sectors_kb: 1280 for most disks and loop devices, smaller in some hosts. */
+	uint64_t max_io_bytes;
+	/* Read-ahead window, a multiple of 4096; default 128 KiB, the kernel's read_ahead_kb.
+	 * Buffered reads are never longer. */
+	uint64_t readahead_bytes;
+	/* Bytes that one read(2) asks for; default 128 KiB (cat, cp; tar has 10 KiB). Sets the
+	 * first window: small reads begin with 32 or 64 KiB and double, large ones begin full. */
+	uint64_t read_bytes;
+	/* Inodes, directories and mapping trees are in memory: only the files' data is read. */
+	bool data_only;
+	/* For install (sizes) and random-8k (places). */
+	uint64_t seed;
+	/* install: bytes of the package; default 256 MiB, and at most half of what is free. */
+	uint64_t install_bytes;
 };
+
+#define FL_STREAM_PAGE_BYTES 4096u	    /* the page size modelled */
+#define FL_STREAM_INODE_READAHEAD 32u	    /* blocks of inode table; inode_readahead_blks */
+#define FL_STREAM_LARGEST_FILES 8u	    /* files that random-8k and sequential-512k use */
+#define FL_STREAM_RANDOM_READS 8192u	    /* reads that random-8k asks for */
+#define FL_STREAM_COMMIT_BYTES (128u << 20) /* install: data between two journal commits */
 
 /* Consumes one I/O; a non-zero result ends the stream and is returned. */
 typedef int (*fl_io_sink)(void *context, const struct fl_io *io);
 
 /*
- * Generates the stream. Each file is read whole, in logical order; holes and unwritten extents
- * are not read (the kernel returns zeros without I/O); a request never spans two fragments or
- * two files and is at most max_io_bytes long. Pinned but named files are read as well. Written
- * extents that are neighbours on the disk are one fragment here, even across a hole.
- * FL_EINVAL: max_io_bytes is no multiple of the block size; FL_ENOMEM; what the sink returned.
+ * Generates the stream.
+ *
+ * Buffered reads: each file goes through windows as ondemand read-ahead makes them (the first from
+ * read_bytes, then doubled up to readahead_bytes; one page-aligned window after the other,
+ * clipped at i_size). A window is one plug: neighbours on the disk become one request, also
+ * across extents and holes; two windows never share a request. Holes and unwritten extents are
+ * zeros without I/O. A mapping-tree block is read before the first block that needs it. An inode
+ * brings up to 32 blocks of its table along, once. Blocks of a directory with several come one by
+ * one in an order like that of hashes. Pinned but named files are read as well. Not modelled:
+ * names without blocks of their own (empty files, fast symlinks), hard links beyond the first,
+ * xattr blocks, group descriptors, memory pressure.
+ *
+ * Install writes and direct reads are documented in install.c and inside.c.
+ *
+ * FL_EINVAL: max_io_bytes is no multiple of the block size, or readahead_bytes none of the page;
+ * FL_ENOMEM; what the sink returned.
  */
 int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 		  const struct fl_stream_options *options, fl_io_sink sink,

@@ -59,6 +59,7 @@ static void add_extent(struct fl_map *map, fl_lblk lblk, fl_pblk pblk, uint32_t 
 		fl_array_push(&map->extents, ((struct fl_extent){pblk, lblk, len, unwritten})), 0);
 	file->extent_count++;
 	file->blocks += len;
+	file->size_bytes = ((uint64_t)lblk + len) * map->geo.block_bytes;
 }
 
 static void add_tree(struct fl_map *map, fl_pblk block)
@@ -111,7 +112,14 @@ static struct fl_map *worked_map(void)
 static const struct fl_analyze_options both_workloads = {
 	.workloads = {FL_WORKLOAD_READ_ALL, FL_WORKLOAD_READ_INODE_ORDER},
 	.workload_count = 2,
-	.stream = {256 * 1024},
+	/* One read-ahead window for all. */
+	.stream =
+		{
+			.max_io_bytes = 256 * 1024,
+			.readahead_bytes = 8 << 20,
+			.read_bytes = 8 << 20,
+			.data_only = true,
+		},
 };
 
 static void analyze(const struct fl_map *map, const struct fl_analyze_options *options,

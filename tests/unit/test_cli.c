@@ -170,7 +170,14 @@ static void options_errors(void **state)
 		{"--offset 1X image", "option --offset: not a size: '1X'"},
 		{"--offset 1000 image", "option --offset: not a multiple of 512 bytes: '1000'"},
 		{"-P 1 --offset 1M image", "options --partition and --offset: only one of them"},
-		{"--disk ssd image", "option --disk: is not available in this version"},
+		{"--disk floppy image", "option --disk: no such disk model: 'floppy'"},
+		{"--queue 0 image", "option --queue: not between 1 and 1024: '0'"},
+		{"--rate 0 image", "option --rate: not a size above 0: '0'"},
+		{"--read-ahead 1K image",
+		 "option --read-ahead: not a multiple of 4K, at most 1G: '1K'"},
+		{"--interleave a", "option --interleave: needs --analyze and two images or more"},
+		{"--interleave --analyze a",
+		 "option --interleave: needs --analyze and two images or more"},
 		{"-n", "no image is named"},
 		{"a b", "several images: only --analyze takes more than one"},
 	};
@@ -179,7 +186,7 @@ static void options_errors(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char line[64];
+		char line[80];
 
 		(void)snprintf(line, sizeof(line), "%s", cases[i].line);
 		assert_int_equal(parse(&p, line), FL_ESYNTAX);

@@ -16,6 +16,37 @@
 
 #define BLOCK 4096
 
+static void fill_side(struct fl_io_side *side, int64_t salt)
+{
+	fl_hist_init(&side->length, FL_HIST_LENGTH);
+	fl_hist_init(&side->seek, FL_HIST_SEEK);
+	fl_hist_init(&side->latency, FL_HIST_LATENCY);
+	fl_hist_init(&side->interarrival, FL_HIST_INTERARRIVAL);
+	fl_hist_init(&side->outstanding, FL_HIST_OUTSTANDING);
+	for (int64_t i = 0; i < 50 + salt; i++) {
+		fl_hist_add(&side->length, 512 * (i + salt));
+		fl_hist_add(&side->seek, -i * salt);
+		fl_hist_add(&side->latency, 900 * i + salt);
+		fl_hist_add(&side->interarrival, 70 * i + salt);
+		fl_hist_add(&side->outstanding, i + salt);
+	}
+}
+
+/* Every histogram another, so that none can stand for another; a disk only when `better`. */
+static void fill_timed(struct fl_io_metrics *io, bool better)
+{
+	fl_hist_init(&io->latency, FL_HIST_LATENCY);
+	fl_hist_init(&io->interarrival, FL_HIST_INTERARRIVAL);
+	fl_hist_init(&io->outstanding, FL_HIST_OUTSTANDING);
+	for (int64_t i = 0; i < 90; i++) {
+		fl_hist_add(&io->latency, 900 * i);
+		fl_hist_add(&io->interarrival, 70 * i);
+		fl_hist_add(&io->outstanding, i);
+	}
+	fill_side(&io->reads, better ? 1 : 2);
+	fill_side(&io->writes, better ? 3 : 4);
+}
+
 /* Numbers that fit together loosely; `better` from 0 (as found) to 1 (all well). */
 static void fill_metrics(struct fl_metrics *m, bool better)
 {
@@ -45,8 +76,8 @@ static void fill_metrics(struct fl_metrics *m, bool better)
 	m->free.histogram[0].blocks = 1;
 	m->free.histogram[5].extents = 2;
 	m->free.histogram[5].blocks = 90;
-	m->io_count = FL_WORKLOADS;
-	for (unsigned w = 0; w < FL_WORKLOADS; w++) {
+	m->io_count = 2;
+	for (unsigned w = 0; w < m->io_count; w++) {
 		io = &m->io[w];
 		io->workload = (enum fl_workload)w;
 		io->ios = 1000;
@@ -65,6 +96,7 @@ static void fill_metrics(struct fl_metrics *m, bool better)
 			fl_hist_add(&io->seek, i < (better ? 303 : 152) ? 1 : (i - 500) * 7001);
 			fl_hist_add(&io->windowed_seek, i % 3 ? 1 : -i);
 		}
+		fill_timed(io, better);
 	}
 }
 
@@ -671,32 +703,28 @@ static void check_csv_hist(struct csv *csv, const char *name, size_t handle, siz
 static void check_csv_stream(struct csv *csv, size_t handle, size_t image,
 			     const struct fl_io_metrics *io)
 {
-	struct fl_hist none[FL_HIST_KINDS];
-
-	for (unsigned kind = 0; kind < FL_HIST_KINDS; kind++)
-		fl_hist_init(&none[kind], (enum fl_hist_kind)kind);
 #define CHECK(name, hist) check_csv_hist(csv, name, handle, image, hist)
 	CHECK("IO lengths of commands", &io->length);
-	CHECK("IO lengths of Read commands", &io->length);
-	CHECK("IO lengths of Write commands", &none[FL_HIST_LENGTH]);
+	CHECK("IO lengths of Read commands", &io->reads.length);
+	CHECK("IO lengths of Write commands", &io->writes.length);
 	CHECK("distance (in LBNs) between successive commands", &io->seek);
-	CHECK("distance (in LBNs) between successive Read commands", &io->seek);
-	CHECK("distance (in LBNs) between successive Write commands", &none[FL_HIST_SEEK]);
+	CHECK("distance (in LBNs) between successive Read commands", &io->reads.seek);
+	CHECK("distance (in LBNs) between successive Write commands", &io->writes.seek);
 	CHECK("distance (in LBNs) between each command from the closest of previous 16",
 	      &io->windowed_seek);
-	CHECK("latency of IOs in Microseconds (us)", &none[FL_HIST_LATENCY]);
-	CHECK("latency of Read IOs in Microseconds (us)", &none[FL_HIST_LATENCY]);
-	CHECK("latency of Write IOs in Microseconds (us)", &none[FL_HIST_LATENCY]);
-	CHECK("number of outstanding IOs when a new IO is issued", &none[FL_HIST_OUTSTANDING]);
+	CHECK("latency of IOs in Microseconds (us)", &io->latency);
+	CHECK("latency of Read IOs in Microseconds (us)", &io->reads.latency);
+	CHECK("latency of Write IOs in Microseconds (us)", &io->writes.latency);
+	CHECK("number of outstanding IOs when a new IO is issued", &io->outstanding);
 	CHECK("number of outstanding Read IOs when a new Read IO is issued",
-	      &none[FL_HIST_OUTSTANDING]);
+	      &io->reads.outstanding);
 	CHECK("number of outstanding Write IOs when a new Write IO is issued",
-	      &none[FL_HIST_OUTSTANDING]);
-	CHECK("latency of IO interarrival time in Microseconds (us)", &none[FL_HIST_INTERARRIVAL]);
+	      &io->writes.outstanding);
+	CHECK("latency of IO interarrival time in Microseconds (us)", &io->interarrival);
 	CHECK("latency of IO interarrival time for Reads in Microseconds (us)",
-	      &none[FL_HIST_INTERARRIVAL]);
+	      &io->reads.interarrival);
 	CHECK("latency of IO interarrival time for Writes in Microseconds (us)",
-	      &none[FL_HIST_INTERARRIVAL]);
+	      &io->writes.interarrival);
 #undef CHECK
 }
 

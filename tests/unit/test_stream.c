@@ -68,6 +68,7 @@ static void add_extent(struct fl_map *map, fl_lblk lblk, fl_pblk pblk, uint32_t 
 		fl_array_push(&map->extents, ((struct fl_extent){pblk, lblk, len, unwritten})), 0);
 	file->extent_count++;
 	file->blocks += len;
+	file->size_bytes = ((uint64_t)lblk + len) * 1024;
 }
 
 static struct fl_map *finish(struct fl_map *map)
@@ -82,7 +83,13 @@ static struct fl_map *finish(struct fl_map *map)
 static void expect_run(const struct fl_map *map, enum fl_workload workload, uint64_t max_io_bytes,
 		       const uint64_t (*blocks)[2], size_t count)
 {
-	const struct fl_stream_options options = {max_io_bytes};
+	/* One window for all: read-ahead has its own tests. */
+	const struct fl_stream_options options = {
+		.max_io_bytes = max_io_bytes,
+		.readahead_bytes = 8 << 20,
+		.read_bytes = 8 << 20,
+		.data_only = true,
+	};
 	struct log log = {0};
 
 	assert_int_equal(fl_stream_run(map, workload, &options, record, &log), 0);
@@ -168,11 +175,11 @@ static void test_touching_extents_merge(void **state)
 	add_extent(map, 3, 203, 3, false);
 	add_extent(map, 10, 206, 3, false); /* after a hole, but next on the disk */
 	add_extent(map, 13, 220, 2, false);
-	add_extent(map, 15, 218, 2, false); /* just before: not a continuation */
+	add_extent(map, 15, 218, 2, false); /* just before: merged in front */
 	finish(map);
 
-	EXPECT(map, FL_WORKLOAD_READ_ALL, 4096, {200, 4}, {204, 4}, {208, 1}, {220, 2}, {218, 2});
-	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {200, 9}, {220, 2}, {218, 2});
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 4096, {200, 4}, {204, 4}, {208, 1}, {218, 4});
+	EXPECT(map, FL_WORKLOAD_READ_ALL, 0, {200, 9}, {218, 4});
 	fl_map_free(map);
 }
 
@@ -216,8 +223,8 @@ static void test_requests_end_with_the_file(void **state)
 static void test_empty_and_misuse(void **state)
 {
 	struct fl_map *map = finish(new_map());
-	const struct fl_stream_options odd = {1536}, none = {0};
-	const struct fl_stream_options huge = {(uint64_t)1 << 42};
+	const struct fl_stream_options odd = {.max_io_bytes = 1536}, none = {0};
+	const struct fl_stream_options huge = {.max_io_bytes = (uint64_t)1 << 42};
 	struct log log = {0};
 
 	(void)state;
@@ -229,10 +236,153 @@ static void test_empty_and_misuse(void **state)
 	fl_map_free(map);
 }
 
+/* Streams with other options; in blocks of 1 KiB. */
+static void expect_with(const struct fl_map *map, enum fl_workload workload,
+			const struct fl_stream_options *options, const uint64_t (*blocks)[2],
+			size_t count)
+{
+	struct log log = {0};
+
+	assert_int_equal(fl_stream_run(map, workload, options, record, &log), 0);
+	assert_int_equal(log.count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(log.ios[i].lbn, blocks[i][0] * 2);
+		assert_int_equal(log.ios[i].sectors, blocks[i][1] * 2);
+	}
+}
+
+#define EXPECT_WITH(map, workload, options, ...)                                                   \
+	do {                                                                                       \
+		static const uint64_t blocks_[][2] = {__VA_ARGS__};                                \
+		expect_with(map, workload, options, blocks_,                                       \
+			    sizeof(blocks_) / sizeof(blocks_[0]));                                 \
+	} while (0)
+
+/* 128 KiB a window; reads of 10 KiB begin with 32 and double, reads of 128 KiB begin full. */
+static void test_readahead_windows(void **state)
+{
+	const struct fl_stream_options large = {.data_only = true};
+	const struct fl_stream_options small = {.data_only = true, .read_bytes = 10240};
+	const struct fl_stream_options tiny = {.data_only = true, .read_bytes = 1};
+	const struct fl_stream_options wide = {
+		.data_only = true, .readahead_bytes = 512 << 10, .read_bytes = 1};
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 1000, 400, false);
+	finish(map);
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &large, {1000, 128}, {1128, 128}, {1256, 128},
+		    {1384, 16});
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &small, {1000, 32}, {1032, 64}, {1096, 128},
+		    {1224, 128}, {1352, 48});
+	/* One page: four of them first (a 32nd of the window), then twice as many. */
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &tiny, {1000, 16}, {1016, 32}, {1048, 64},
+		    {1112, 128}, {1240, 128}, {1368, 32});
+	/* Below a 16th of the window it grows fourfold. */
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &wide, {1000, 16}, {1016, 64}, {1080, 128},
+		    {1208, 192});
+	fl_map_free(map);
+}
+
+/* Inside a window neighbours merge, also in front; windows are never crossed; i_size ends it. */
+static void test_readahead_merges(void **state)
+{
+	const struct fl_stream_options options = {.data_only = true};
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 1010, 10, false);
+	add_extent(map, 10, 1000, 10, false);	      /* in front of the one before */
+	add_extent(map, 20, 1020, 5, false);	      /* behind both */
+	add_extent(map, 300, 1025, 40, false);	      /* adjacent, but two windows further */
+	map->files.at[0].size_bytes = 310 * 1024 + 1; /* the rest is past its end */
+	finish(map);
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &options, {1000, 25}, {1025, 11});
+	fl_map_free(map);
+}
+
+/*
+ * Cold: inodes 20 and 21 share a block of the table (4 a block), which comes with 32 around it
+ * as far as it is used; a directory by blocks in hash order; a tree block before its extents.
+ */
+static void test_cold_metadata(void **state)
+{
+	const struct fl_stream_options options = {0}, warm = {.data_only = true};
+	const struct fl_group_places places = {10, 11, 20, 40};
+	struct fl_map *map = new_map();
+
+	(void)state;
+	assert_int_equal(fl_array_push(&map->groups, places), 0);
+	add_file(map, 2, 0);
+	map->files.at[0].kind = FL_KIND_DIRECTORY;
+	add_extent(map, 0, 200, 4, false);
+	add_file(map, 20, 1);
+	add_extent(map, 0, 300, 2, false);
+	add_extent(map, 2, 310, 2, false);
+	assert_int_equal(fl_array_push(&map->trees, 250), 0);
+	assert_int_equal(fl_array_push(&map->trees, 251), 0);
+	map->files.at[1].tree_count = 2;
+	finish(map);
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &options, {21, 10}, {20, 1}, {200, 1}, {202, 1},
+		    {201, 1}, {203, 1}, {250, 1}, {251, 1}, {300, 2}, {310, 2});
+	EXPECT_WITH(map, FL_WORKLOAD_READ_ALL, &warm, {300, 2}, {310, 2});
+	fl_map_free(map);
+}
+
+/* Every block written is free in the map, data comes once, all writes; the seed decides. */
+static void test_install(void **state)
+{
+	const struct fl_stream_options options = {.install_bytes = 1 << 20, .data_only = true};
+	struct fl_map *map = new_map();
+	struct log log = {0};
+	uint64_t blocks = 0;
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 4000, 96, false);
+	finish(map);
+	assert_int_equal(fl_stream_run(map, FL_WORKLOAD_INSTALL, &options, record, &log), 0);
+	assert_true(log.count > 1);
+	for (size_t i = 0; i < log.count; i++) {
+		uint64_t first = log.ios[i].lbn / 2, end = first + log.ios[i].sectors / 2;
+
+		assert_true(log.ios[i].write);
+		assert_true(first >= 100 && end <= 8192);
+		assert_true(end <= 4000 || first >= 4096);
+		blocks += end - first;
+		for (size_t j = 0; j < i; j++)
+			assert_true(log.ios[i].lbn >= log.ios[j].lbn + log.ios[j].sectors ||
+				    log.ios[j].lbn >= log.ios[i].lbn + log.ios[i].sectors);
+	}
+	assert_true(blocks >= 1024);
+	fl_map_free(map);
+}
+
+static void test_inside_large_files(void **state)
+{
+	const struct fl_stream_options options = {.max_io_bytes = 1 << 20};
+	struct fl_map *map = new_map();
+
+	(void)state;
+	add_file(map, 20, 0);
+	add_extent(map, 0, 1000, 600, false);
+	add_extent(map, 600, 2000, 424, false);
+	add_file(map, 21, 1);
+	add_extent(map, 0, 3000, 3, false);
+	add_file(map, 22, FL_NO_NAME);
+	add_extent(map, 0, 4000, 3000, false);
+	finish(map);
+	EXPECT_WITH(map, FL_WORKLOAD_SEQUENTIAL_512K, &options, {1000, 512}, {1512, 88},
+		    {2000, 424}, {3000, 3});
+	fl_map_free(map);
+}
+
 static void test_sink_ends_the_stream(void **state)
 {
 	struct fl_map *map = new_map();
-	const struct fl_stream_options options = {2048};
+	const struct fl_stream_options options = {.max_io_bytes = 2048};
 	struct log log = {.fail_at = 2};
 
 	(void)state;
@@ -258,6 +408,11 @@ int main(void)
 		cmocka_unit_test(test_requests_end_with_the_file),
 		cmocka_unit_test(test_empty_and_misuse),
 		cmocka_unit_test(test_sink_ends_the_stream),
+		cmocka_unit_test(test_readahead_windows),
+		cmocka_unit_test(test_readahead_merges),
+		cmocka_unit_test(test_cold_metadata),
+		cmocka_unit_test(test_install),
+		cmocka_unit_test(test_inside_large_files),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

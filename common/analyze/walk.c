@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The workloads that read every file: in which order, and what reading one means by its kind.
+ */
+#include <stdlib.h>
+#include "streams.h"
+
+/* A file and its place in the order of reading. */
+struct turn {
+	uint32_t rank;
+	uint32_t file;
+};
+
+static int compare_turns(const void *left, const void *right)
+{
+	const struct turn *a = left, *b = right;
+	int order = fl_compare(a->rank, b->rank);
+
+	return order ? order : fl_compare(a->file, b->file);
+}
+
+/* The named files in the workload's order. */
+static int order_files(const struct fl_map *map, enum fl_workload workload, struct turn **turns,
+		       size_t *count)
+{
+	struct turn *list = fl_alloc(map->files.count + 1, sizeof(*list));
+	size_t n = 0;
+
+	if (!list)
+		return FL_ENOMEM;
+	for (size_t i = 0; i < map->files.count; i++) {
+		const struct fl_file *file = &map->files.at[i];
+
+		if (file->name == FL_NO_NAME)
+			continue;
+		list[n].file = (uint32_t)i;
+		list[n].rank = workload == FL_WORKLOAD_READ_ALL ? file->path_rank : file->ino;
+		n++;
+	}
+	qsort(list, n, sizeof(*list), compare_turns);
+	*turns = list;
+	*count = n;
+	return 0;
+}
+
+int fl_stream_walk(struct stream *stream, enum fl_workload workload)
+{
+	struct turn *turns;
+	size_t count;
+	int error = order_files(stream->map, workload, &turns, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < count && !error; i++) {
+		const struct fl_file *file = &stream->map->files.at[turns[i].file];
+
+		error = fl_stream_read_inode(stream, file->ino);
+		if (error)
+			break;
+		error = file->kind == FL_KIND_DIRECTORY ? fl_stream_read_directory(stream, file)
+							: fl_stream_read_file(stream, file);
+	}
+	free(turns);
+	return error;
+}

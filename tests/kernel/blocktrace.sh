@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The analyzer against the kernel: all files of a fresh, an aged and a defragmented image are read
+# from a cold cache in path order while the block layer's tracepoint is recorded, and compared with
+# read-all; then a tree is unpacked into a copy of each and synced, and compared with install.
+# Exit 77: no loop mounts or no tracefs here.
+#
+# The device is a loop device: scheduler none, requests up to 1,280 KiB and 128 segments, one
+# hardware queue, so the tracepoint sees requests in the order of submission. Reads never reach the
+# limits with a read-ahead of 128 KiB. Writes reach the segments': tar writes 10 KiB at a time, which
+# makes folios of 1.25 pages on average, so 128 segments are 640 KiB; install is predicted with that.
+# SIZE (512M) and FILES (4000) of the image, SEED, and VERBOSE=1 may be set.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/common.sh
+need mke2fs mount umount losetup jq tar awk
+can_mount || exit 77
+size=${SIZE:-512M} files=${FILES:-4000} seed=${SEED:-1}
+readall=$BUILD/tests/readall
+
+# An instance of our own: other users of tracefs are not disturbed.
+tracefs=$work/tracefs trace=
+mkdir -p "$tracefs"
+stop_tracing() {
+	[ -z "$trace" ] || { echo 0 >"$trace/events/block/block_rq_issue/enable"; rmdir "$trace"; }
+	[ -z "$loop" ] || losetup -d "$loop"
+	umount "$tracefs" 2>/dev/null
+	[ -z "$mounted" ] || umount "$mounted"
+	rm -rf "$work"
+}
+loop=
+mount -t tracefs tracefs "$tracefs" 2>"$work/mount.out" &&
+	[ -d "$tracefs/events/block/block_rq_issue" ] &&
+	mkdir "$tracefs/instances/fraglab.$$" 2>>"$work/mount.out" || {
+	umount "$tracefs" 2>/dev/null
+	echo "skip: no tracefs with block events here: $(tail -n 1 "$work/mount.out")"
+	exit 77
+}
+trace=$tracefs/instances/fraglab.$$
+trap stop_tracing EXIT
+echo 65536 >"$trace/buffer_size_kb"
+
+attach() { # IMAGE OPTIONS: mounts it with 128 KiB of read-ahead; sets the tracepoint's filter
+	loop=$(losetup -f --show "$1") || return 1
+	local major minor
+	IFS=: read -r major minor <"/sys/block/${loop#/dev/}/dev"
+	mkdir -p "$work/mount"
+	mount -t ext4 -o "$2" "$loop" "$work/mount" || return 1
+	mounted=$work/mount
+	echo 128 >"/sys/block/${loop#/dev/}/queue/read_ahead_kb"
+	echo "dev == $((major << 20 | minor))" >"$trace/events/block/block_rq_issue/filter"
+}
+detach() {
+	umount "$mounted" && mounted=
+	losetup -d "$loop" && loop=
+}
+record() { # FILE KIND COMMAND...: the I/Os of a kind (R, W) while COMMAND runs, as "LBN SECTORS"
+	local out=$1 kind=$2
+	shift 2
+	echo >"$trace/trace"
+	echo 1 >"$trace/events/block/block_rq_issue/enable"
+	"$@"
+	local status=$?
+	echo 0 >"$trace/events/block/block_rq_issue/enable"
+	grep -q 'entries-in-buffer' "$trace/trace" || status=1
+	sed -nE "s/.*block_rq_issue: [0-9]+,[0-9]+ [A-Z]*$kind[A-Z]* [0-9]+ .*\(\) ([0-9]+) \+ ([0-9]+) .*/\1 \2/p" \
+		"$trace/trace" >"$out"
+	return $status
+}
+# "IOS SEQUENTIAL-PERCENT SEEKS-PER-100-MIB", of a recording and of the analyzer.
+measured() { # FILE
+	awk '$2 { n++; sectors += $2; sequential += n > 1 && $1 == next_lbn; next_lbn = $1 + $2 }
+		END { if (n) printf "%d %.2f %.1f\n", n, sequential * 100 / n,
+			(n - sequential) * 204800 / sectors }' "$1"
+}
+predicted() { # IMAGE WORKLOAD OPTION...
+	"$defrag" --analyze --json --workload "$2" "${@:3}" "$1" | jq -r '.images[0].io[0] |
+		"\(.ios) \(.sequential_ratio * 10000 | round / 100) \(.seeks_per_100mib * 10 | round / 10)"'
+}
+# The numbers of two words lists, in a row.
+show() { printf '%-24s %9s I/Os %7s %% sequential %9s seeks/100 MiB\n' "$@"; }
+holds() { awk "BEGIN { exit !($1) }"; }
+# The order of each two images is the same, where the kernel's figures are not a tie: within 20 %,
+# or 15 points of the share, by which its own runs of the same image differ (commits go by time).
+same_ranking() { # COLUMN
+	paste -d ' ' "$work/measured" "$work/predicted" | awk -v c="$1" '
+		{ m[NR] = $c; p[NR] = $(c + 4); name[NR] = $4 }
+		END {
+			for (i in m) for (j in m)
+				if (m[i] > (c == 2 ? m[j] + 15 : m[j] * 1.2) && p[i] <= p[j]) {
+					print name[i], m[i], "over", name[j], m[j], "but", p[i], p[j]
+					wrong = 1
+				}
+			exit wrong
+		}'
+}
+
+"$sample" --size "$size" --files "$files" --seed "$seed" "$work/fresh.img" &&
+	copy "$work/fresh.img" "$work/aged.img" && "$frag" -q --seed "$seed" "$work/aged.img" &&
+	copy "$work/aged.img" "$work/defragmented.img"
+"$defrag" -q "$work/defragmented.img"
+[ $? -le 1 ] || fail "images could not be made"
+
+drop_caches() { sync && echo 3 >/proc/sys/vm/drop_caches; }
+
+for image in fresh aged defragmented; do
+	attach "$work/$image.img" ro,noload || { fail "mount $image"; finish; }
+	drop_caches
+	record "$work/trace" R "$readall" "$mounted" 131072 || fail "$image: reading all files"
+	detach
+	read -r ios ratio seeks < <(measured "$work/trace")
+	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" read-all --max-io 1280K)
+	echo "$ios $ratio $seeks $image" >>"$work/measured"
+	echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
+	show "read $image: kernel" "$ios" "$ratio" "$seeks"
+	show "read $image: predicted" "$p_ios" "$p_ratio" "$p_seeks"
+	expect "$image: I/Os within 15 %" holds "$p_ios > $ios * 0.85 && $p_ios < $ios * 1.15"
+	expect "$image: ratio within 5 points" holds "$p_ratio > $ratio - 5 && $p_ratio < $ratio + 5"
+	expect "$image: seeks within 15 %" holds "$p_seeks > $seeks * 0.85 && $p_seeks < $seeks * 1.15"
+done
+for column in 1 2 3; do
+	expect "read-all ranks the images as the kernel does, figure $column" same_ranking $column
+done
+
+# What is unpacked: the sample's own files up to 512 KiB, the sizes that install has.
+attach "$work/fresh.img" ro,noload || { fail "mount fresh"; finish; }
+(cd "$mounted" && find . -type f -size -513k -print0 | tar --null -T - -cf "$work/package.tar")
+detach
+bytes=$(tar -tvf "$work/package.tar" | awk '/^-/ { n += $3 } END { print n }')
+unpack() { tar -C "$mounted/fraglab-package" -xf "$work/package.tar" && sync -f "$mounted"; }
+rm -f "$work/measured" "$work/predicted"
+for image in fresh aged defragmented; do
+	copy "$work/$image.img" "$work/copy.img"
+	attach "$work/copy.img" noatime || { fail "mount a copy of $image"; finish; }
+	mkdir "$mounted/fraglab-package" && drop_caches
+	record "$work/trace" W unpack || fail "$image: unpacking"
+	detach
+	read -r ios ratio seeks < <(measured "$work/trace")
+	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" "install=$bytes" --max-io 640K)
+	echo "$ios $ratio $seeks $image" >>"$work/measured"
+	echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
+	show "install $image: kernel" "$ios" "$ratio" "$seeks"
+	show "install $image: predicted" "$p_ios" "$p_ratio" "$p_seeks"
+	awk "BEGIN { printf \"%-24s %+.1f points\\n\", \"install $image: off by\", $p_ratio - $ratio }"
+done
+for column in 1 2 3; do
+	expect "install ranks the images as the kernel does, figure $column" same_ranking $column
+done
+finish
