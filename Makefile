@@ -144,12 +144,6 @@ crash:
 	@$(MAKE) --no-print-directory tools
 	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 5
 
-# A hundred real kills of the real programs, on 1 GiB.
-kills:
-	@$(MAKE) --no-print-directory packages
-	@$(MAKE) --no-print-directory tools
-	@KILLS=100 BUILD=$(BUILD) tests/kills/run
-
 # On from where the last one ended: 600 seconds for each of three targets, or SECONDS.
 fuzz:
 	@$(MAKE) --no-print-directory packages
@@ -160,6 +154,12 @@ rootfs-test:
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory tools
 	@BUILD=$(BUILD) tests/kernel/rootfs
+
+# A hundred real kills of the real programs, on 1 GiB.
+kills:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@KILLS=100 BUILD=$(BUILD) tests/kills/run
 
 bench:
 	@$(MAKE) --no-print-directory packages
@@ -212,5 +212,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all mutants crash kills tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help study fuzz fuzz-targets fuzz-targets-here rootfs-test
+.PHONY: all mutants crash kills fuzz fuzz-targets fuzz-targets-here rootfs-test tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help study
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -73,17 +73,22 @@ static void must(const struct state *state, const char *what, int error)
 
 /* --- looking at maps --- */
 
-static const struct fl_analyze_options all_workloads = {
-	.workloads = {FL_WORKLOAD_READ_ALL, FL_WORKLOAD_READ_INODE_ORDER},
-	.workload_count = 2,
-};
-
+/* The two simple workloads, or one of all, maybe with the disk that costs least to model. */
 static bool measure(const struct state *state, const struct fl_map *map, struct fl_metrics *metrics)
 {
-	struct fl_analyze_options options = all_workloads;
+	struct fl_analyze_options options = {
+		.workloads = {FL_WORKLOAD_READ_ALL, FL_WORKLOAD_READ_INODE_ORDER},
+		.workload_count = 2,
+	};
+	const uint8_t number = state->header[3];
 	int error;
 
 	options.stream.max_io_bytes = map->geo.block_bytes * UINT64_C(8);
+	if (state->header[2] & 0x40) {
+		options.workload_count = 1;
+		options.workloads[0] = (enum fl_workload)(number % FL_WORKLOADS);
+		options.disk.model = number & 8 ? FL_DISK_SSD : FL_DISK_NONE;
+	}
 	error = fl_analyze(map, &options, metrics);
 	must(state, "analyze", error);
 	return !error;
