@@ -476,7 +476,7 @@ static void test_unfence_counts_last(void **state)
 static void test_fence_one_sector(void **state)
 {
 	struct bench *b = *state;
-	unsigned char before[1024], between[1024], after[1024];
+	unsigned char before[1024], between[1024] = {0}, after[1024] = {0};
 	blk64_t block = 0;
 
 	bench_make(b, "8M", "-t ext4 -b 1024 -O metadata_csum,^has_journal");
