@@ -205,7 +205,8 @@ static int touch(struct replay *replay, uint64_t start, uint64_t bytes)
 
 static int replay_file(struct replay *replay, const struct fl_file *file, const struct trace_io *io)
 {
-	const struct fl_extent *extents = replay->map->extents.at + file->first_extent;
+	const struct fl_extent *extents =
+		file->extent_count ? replay->map->extents.at + file->first_extent : NULL;
 	uint64_t block_bytes = replay->map->geo.block_bytes, end = io->start + io->bytes;
 	size_t low = 0, high = file->extent_count;
 
