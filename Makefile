@@ -9,6 +9,7 @@ CFLAGS ?= -O2 -g
 # What demo and check need beside make, as Debian packages; the only list.
 packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev e2fsprogs
 packages += libcmocka-dev patch attr mount fdisk xz-utils jq groff-base clang clang-format cppcheck
+packages += libclang-rt-dev valgrind
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.
@@ -143,6 +144,17 @@ crash:
 	@$(MAKE) --no-print-directory tools
 	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 5
 
+# On from where the last one ended: 600 seconds for each of three targets, or SECONDS.
+fuzz:
+	@$(MAKE) --no-print-directory packages
+	@MAKE="$(MAKE)" BUILD=$(BUILD) FUZZ_SECONDS=$(or $(SECONDS),600) tests/fuzz/run
+
+# Needs debootstrap, a mirror and root.
+rootfs-test:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory tools
+	@BUILD=$(BUILD) tests/kernel/rootfs
+
 # A hundred real kills of the real programs, on 1 GiB.
 kills:
 	@$(MAKE) --no-print-directory packages
@@ -189,6 +201,8 @@ help:
 	@echo 'unit           the unit tests alone'
 	@echo 'kills          a hundred real kills (check has a dozen)'
 	@echo 'crash          over 200,000 power cuts (check has over 30,000)'
+	@echo 'fuzz           libFuzzer, SECONDS a target (check has a short run)'
+	@echo 'rootfs-test    a Debian made by debootstrap still runs afterwards (as root)'
 	@echo 'bench          times and I/O counts'
 	@echo 'lint, fmt      check the sources; format them (TIDY=1: clang-tidy as well)'
 	@echo 'tools          what the tests use: the sample builder, the digest reader'
@@ -198,5 +212,5 @@ help:
 	@echo 'Variables: BUILD CC CFLAGS CPPFLAGS LDFLAGS LDLIBS; WERROR=1 makes warnings errors.'
 
 .DELETE_ON_ERROR:
-.PHONY: all mutants crash kills tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help study
+.PHONY: all mutants crash kills fuzz fuzz-targets fuzz-targets-here rootfs-test tools bench-tools unit-tests unit packages demo check bench lint fmt install uninstall clean help study
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

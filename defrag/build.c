@@ -41,8 +41,8 @@ static int push_run(struct fl_runs *runs, fl_pblk start, uint64_t len)
 /* Where the unit's data shall be, as runs in logical order. */
 static int unit_runs(const struct packer *packer, const struct unit *unit, struct fl_runs *runs)
 {
-	const struct fl_extent *extents = packer->map->extents.at + unit->first_extent;
-	const struct fl_run *pieces = packer->units.pieces.at + unit->first_piece;
+	const struct fl_extent *extents = fl_array_from(&packer->map->extents, unit->first_extent);
+	const struct fl_run *pieces = fl_array_from(&packer->units.pieces, unit->first_piece);
 	int error = 0;
 
 	if (unit->placed && !unit->split)

@@ -45,7 +45,7 @@ static int add_whole(const struct fl_map *map, const struct defrag_settings *set
 		     uint32_t index, struct fl_extents *scratch, struct units *units)
 {
 	const struct fl_file *file = &map->files.at[index];
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	uint64_t fragments = fl_fragments(extents, file->extent_count);
 	uint64_t forced =
 		fl_fragments_forced(file->blocks, units->by_length.at, units->by_length.count);
@@ -160,7 +160,8 @@ static int add_within(const struct fl_map *map, const struct defrag_settings *se
 		      struct units *units)
 {
 	const struct fl_file *file = &map->files.at[index];
-	uint64_t fragments = fl_fragments(map->extents.at + file->first_extent, file->extent_count);
+	uint64_t fragments =
+		fl_fragments(fl_array_from(&map->extents, file->first_extent), file->extent_count);
 
 	return fragments > 1 && fragments > settings->threshold
 		       ? add_parts(map, index, longest, units)

@@ -60,7 +60,7 @@ int fl_stream_read_inode(struct stream *stream, fl_ino ino)
 static bool map_block(const struct fl_map *map, const struct fl_file *file, uint64_t lblk,
 		      fl_pblk *pblk)
 {
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	size_t low = 0, high = file->extent_count;
 
 	while (low < high) {
@@ -96,7 +96,7 @@ static uint64_t reversed(uint64_t value, unsigned int bits)
 int fl_stream_read_directory(struct stream *stream, const struct fl_file *file)
 {
 	const struct fl_map *map = stream->map;
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	uint64_t blocks = file->extent_count ? fl_extent_lend(&extents[file->extent_count - 1]) : 0;
 	unsigned int bits = 0;
 	int error = 0;

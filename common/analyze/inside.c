@@ -41,7 +41,7 @@ static void pick_largest(const struct fl_map *map, struct pick *pick)
 static int read_range(struct stream *stream, const struct fl_file *file, uint64_t from,
 		      uint64_t end, size_t hint)
 {
-	const struct fl_extent *extents = stream->map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&stream->map->extents, file->first_extent);
 	int error = 0;
 
 	for (size_t i = hint; i < file->extent_count && extents[i].lblk < end && !error; i++) {
@@ -61,7 +61,7 @@ static int read_range(struct stream *stream, const struct fl_file *file, uint64_
 /* The first extent that ends after a logical block. */
 static size_t find_extent(const struct stream *stream, const struct fl_file *file, uint64_t lblk)
 {
-	const struct fl_extent *extents = stream->map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&stream->map->extents, file->first_extent);
 	size_t low = 0, high = file->extent_count;
 
 	while (low < high) {
@@ -116,7 +116,8 @@ int fl_stream_sequential(struct stream *stream)
 	pick_largest(stream->map, &pick);
 	for (size_t i = 0; i < pick.count; i++) {
 		const struct fl_file *file = pick.files[i];
-		const struct fl_extent *extents = stream->map->extents.at + file->first_extent;
+		const struct fl_extent *extents =
+			fl_array_from(&stream->map->extents, file->first_extent);
 		uint64_t block_bytes = stream->map->geo.block_bytes, position = 0;
 
 		while (position < file->size_bytes && !error) {

@@ -254,7 +254,8 @@ static int write_file(struct install *install, fl_ino ino, uint64_t size)
 static int write_journal(struct install *install, uint64_t count)
 {
 	const struct fl_file *journal = install->journal;
-	const struct fl_extent *extents = install->stream->map->extents.at + journal->first_extent;
+	const struct fl_extent *extents =
+		fl_array_from(&install->stream->map->extents, journal->first_extent);
 	uint64_t blocks =
 		journal->extent_count ? fl_extent_lend(&extents[journal->extent_count - 1]) : 0;
 

@@ -98,7 +98,7 @@ static int read_extent(struct reader *reader, const struct fl_extent *extent)
 
 int fl_stream_read_file(struct stream *stream, const struct fl_file *file)
 {
-	const struct fl_extent *extents = stream->map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&stream->map->extents, file->first_extent);
 	uint64_t block_bytes = stream->map->geo.block_bytes;
 	struct reader reader = {
 		.stream = stream,

@@ -70,6 +70,7 @@ static int loop_status(const char *loop, struct loop_info64 *info)
 	int fd, host_errno;
 
 	(void)snprintf(path, sizeof(path), "/dev/%.32s", loop);
+	memset(info, 0, sizeof(*info)); /* valgrind does not know that the kernel fills it */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENXIO ? ENOENT : errno;

@@ -35,6 +35,7 @@ void fl_map_free(struct fl_map *map)
 	fl_array_free(&map->free);
 	fl_array_free(&map->names);
 	fl_array_free(&map->texts);
+	fl_array_free(&map->boot);
 	free(map);
 }
 
@@ -115,7 +116,7 @@ static int claim_runs(struct claims *claims, const char *what, const struct fl_r
 static int claim_file(struct claims *claims, const struct fl_file *file)
 {
 	const struct fl_map *map = claims->map;
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	uint64_t blocks = 0;
 	int error;
 
@@ -218,6 +219,35 @@ bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file)
 		return false;
 	*file = low;
 	return true;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const fl_pblk *left = a, *right = b;
+
+	return fl_compare(*left, *right);
+}
+
+bool fl_map_boot_names(const struct fl_map *map, const struct fl_file *file)
+{
+	if (file->kind != FL_KIND_REGULAR || !file->extent_count || !map->boot.count)
+		return false;
+	return bsearch(&map->extents.at[file->first_extent].pblk, map->boot.at, map->boot.count,
+		       sizeof(*map->boot.at), compare_blocks) != NULL;
+}
+
+int fl_map_take_boot(struct fl_map *map, const struct fl_map *from)
+{
+	for (size_t i = 0; i < from->boot.count; i++)
+		if (fl_array_push(&map->boot, from->boot.at[i]))
+			return FL_ENOMEM;
+	for (size_t i = 0; i < map->files.count; i++) {
+		struct fl_file *file = &map->files.at[i];
+
+		if (file->pin == FL_PIN_NONE && fl_map_boot_names(map, file))
+			file->pin = FL_PIN_BOOT;
+	}
+	return 0;
 }
 
 void fl_map_unpin(struct fl_map *map, enum fl_pin pin)

@@ -127,7 +127,7 @@ uint64_t fl_fragments(const struct fl_extent *extents, size_t count)
 
 uint64_t fl_file_fragments(const struct fl_map *map, const struct fl_file *file)
 {
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	uint64_t fragments = 0, ratio = map->geo.cluster_blocks;
 
 	if (ratio == 1)
@@ -143,7 +143,7 @@ uint64_t fl_file_fragments(const struct fl_map *map, const struct fl_file *file)
 
 uint64_t fl_file_room(const struct fl_map *map, const struct fl_file *file)
 {
-	const struct fl_extent *extents = map->extents.at + file->first_extent;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 	uint64_t clusters = 0, ratio = map->geo.cluster_blocks, next = 0;
 
 	if (ratio == 1)

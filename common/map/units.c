@@ -235,7 +235,7 @@ static struct layer layer_new(const struct fl_map *units, uint32_t index,
 			      const struct fl_extent *extents, size_t count)
 {
 	const struct fl_file *file = &units->blocks->files.at[index];
-	const struct fl_extent *parts = units->blocks->extents.at + file->first_extent;
+	const struct fl_extent *parts = fl_array_from(&units->blocks->extents, file->first_extent);
 
 	return (struct layer){.part = parts,
 			      .part_end = parts + file->extent_count,
@@ -322,8 +322,9 @@ static int expand_mapping(const struct fl_map *units, uint32_t index, struct fl_
 {
 	const struct fl_file *file = &units->files.at[index];
 	struct fl_extents expanded = {0};
-	int error = fl_units_expand(units, index, units->extents.at + file->first_extent,
-				    file->extent_count, &expanded);
+	int error =
+		fl_units_expand(units, index, fl_array_from(&units->extents, file->first_extent),
+				file->extent_count, &expanded);
 
 	for (size_t i = 0; i < expanded.count && !error; i++)
 		error = fl_array_push(&to->extents, expanded.at[i]);
@@ -364,6 +365,8 @@ int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks, struc
 		error = fl_array_push(&to->groups, from->groups.at[i]);
 	for (uint32_t f = 0; f < units->files.count && !error; f++)
 		error = restore_file(units, f, to);
+	if (!error)
+		error = fl_map_take_boot(to, from);
 	if (!error)
 		error = fl_map_finish(to, diag);
 	if (error)

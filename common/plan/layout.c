@@ -80,8 +80,8 @@ struct fl_mapping_view fl_layout_file(const struct fl_layout *layout, uint32_t f
 		return (struct fl_mapping_view){changed->extents.at, changed->extents.count,
 						changed->trees, changed->tree_count};
 	return (struct fl_mapping_view){
-		layout->map->extents.at + source->first_extent, source->extent_count,
-		layout->map->trees.at + source->first_tree, source->tree_count};
+		fl_array_from(&layout->map->extents, source->first_extent), source->extent_count,
+		fl_array_from(&layout->map->trees, source->first_tree), source->tree_count};
 }
 
 const struct fl_blockset *fl_layout_free_blocks(const struct fl_layout *layout)
@@ -374,6 +374,8 @@ int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct
 		error = fl_array_push(&to->groups, from->groups.at[i]);
 	for (uint32_t f = 0; f < from->files.count && !error; f++)
 		error = copy_file(layout, f, to);
+	if (!error)
+		error = fl_map_take_boot(to, from);
 	if (!error)
 		error = fl_map_finish(to, diag);
 	if (error)

@@ -110,8 +110,8 @@ static int add_data(struct order *order, uint32_t index)
 {
 	const struct fl_target_file *item = &order->target->files.at[order->files.at[index].target];
 	const struct fl_file *file = &order->map->files.at[item->file];
-	const struct fl_extent *now = order->map->extents.at + file->first_extent;
-	const struct fl_extent *then = order->target->extents.at + item->first_extent;
+	const struct fl_extent *now = fl_array_from(&order->map->extents, file->first_extent);
+	const struct fl_extent *then = fl_array_from(&order->target->extents, item->first_extent);
 	uint32_t now_done = 0, then_done = 0, last = NONE;
 	size_t n = 0, t = 0;
 
@@ -196,8 +196,8 @@ static int add_trees(struct order *order, uint32_t index)
 static bool same_layout(const struct order *order, const struct fl_target_file *item)
 {
 	const struct fl_file *file = &order->map->files.at[item->file];
-	const struct fl_extent *now = order->map->extents.at + file->first_extent;
-	const struct fl_extent *then = order->target->extents.at + item->first_extent;
+	const struct fl_extent *now = fl_array_from(&order->map->extents, file->first_extent);
+	const struct fl_extent *then = fl_array_from(&order->target->extents, item->first_extent);
 	uint32_t now_done = 0, then_done = 0;
 	size_t n = 0, t = 0;
 

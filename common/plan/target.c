@@ -84,7 +84,7 @@ int fl_target_add(struct fl_target *target, const struct fl_map *map, uint32_t f
 		return error;
 	item.extent_count = target->extents.count - item.first_extent;
 	target->files.at[target->files.count++] = item;
-	return fl_map_tree_blocks(map, file, target->extents.at + item.first_extent,
+	return fl_map_tree_blocks(map, file, fl_array_from(&target->extents, item.first_extent),
 				  item.extent_count, tree_blocks);
 }
 
@@ -123,7 +123,7 @@ static int check_file(const struct fl_target *target, const struct fl_map *map,
 		      struct fl_diag *diag)
 {
 	const struct fl_file *file = &map->files.at[item->file];
-	const struct fl_extent *extents = target->extents.at + item->first_extent;
+	const struct fl_extent *extents = fl_array_from(&target->extents, item->first_extent);
 	uint64_t tree_blocks;
 	int error;
 

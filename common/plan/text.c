@@ -42,7 +42,8 @@ int fl_plan_print(const struct fl_map *map, const struct fl_plan *plan, char **t
 
 			fprintf(out, "%s %u", item->file < map->inode_count ? "switch" : "xattr",
 				map->files.at[item->file].ino);
-			print_tree(out, plan->trees.at + item->first_tree, item->tree_count);
+			print_tree(out, fl_array_from(&plan->trees, item->first_tree),
+				   item->tree_count);
 			fputc('\n', out);
 			for (uint32_t m = 0; m < item->move_count; m++) {
 				const struct fl_move *move = &plan->moves.at[item->first_move + m];

@@ -33,22 +33,11 @@ int fl_scan_boot(struct scan *scan)
 		number = ext2fs_le32_to_cpu(number);
 		if (!number || number % block_sectors)
 			continue;
-		if (fl_array_push(&scan->boot_blocks, number / block_sectors))
+		if (fl_array_push(&scan->map->boot, number / block_sectors))
 			return FL_ENOMEM;
 	}
-	if (scan->boot_blocks.count)
-		qsort(scan->boot_blocks.at, scan->boot_blocks.count, sizeof(*scan->boot_blocks.at),
+	if (scan->map->boot.count)
+		qsort(scan->map->boot.at, scan->map->boot.count, sizeof(*scan->map->boot.at),
 		      compare_blocks);
 	return 0;
-}
-
-bool fl_scan_boot_names(const struct scan *scan, const struct fl_file *file)
-{
-	fl_pblk first;
-
-	if (!file->extent_count || !scan->boot_blocks.count)
-		return false;
-	first = scan->map->extents.at[file->first_extent].pblk;
-	return bsearch(&first, scan->boot_blocks.at, scan->boot_blocks.count, sizeof(first),
-		       compare_blocks) != NULL;
 }

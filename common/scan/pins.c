@@ -110,8 +110,7 @@ static int decide(struct scan *scan, const struct fl_file *file, const struct tr
 		*pin = FL_PIN_SYSTEM;
 	else if (file->name == FL_NO_NAME)
 		*pin = FL_PIN_HIDDEN;
-	else if (is_boot_file(scan->map, file) ||
-		 (file->kind == FL_KIND_REGULAR && fl_scan_boot_names(scan, file)))
+	else if (is_boot_file(scan->map, file) || fl_map_boot_names(scan->map, file))
 		*pin = FL_PIN_BOOT;
 	else if (may_be_swap(scan, file, trait))
 		error = is_swap(scan, file, &swap);

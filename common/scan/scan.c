@@ -67,6 +67,5 @@ out:
 	fl_array_free(&scan.xattr_uses);
 	fl_array_free(&scan.traits);
 	fl_array_free(&scan.xattr_files);
-	fl_array_free(&scan.boot_blocks);
 	return error;
 }

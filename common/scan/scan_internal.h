@@ -53,7 +53,6 @@ struct scan {
 	FL_ARRAY(struct xattr_use) xattr_uses;
 	FL_ARRAY(struct trait) traits;
 	FL_ARRAY(struct fl_file) xattr_files;
-	FL_ARRAY(fl_pblk) boot_blocks; /* that the boot sector may mean; sorted */
 };
 
 /* The inode at hand. */
@@ -111,7 +110,6 @@ int fl_scan_names(struct scan *scan);
 
 /* boot.c: reads the boot sector; whether it names the place of a file's first block. */
 int fl_scan_boot(struct scan *scan);
-bool fl_scan_boot_names(const struct scan *scan, const struct fl_file *file);
 
 /* pins.c: decides what stays where it is. After the names. */
 int fl_scan_pins(struct scan *scan);

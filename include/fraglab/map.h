@@ -110,6 +110,11 @@ struct fl_map {
 	uint64_t free_blocks; /* the sum of free */
 	FL_ARRAY(struct fl_name) names;
 	FL_ARRAY(char) texts;
+	/*
+	 * Blocks that code before the superblock may name by number, ascending. Who begins at one
+	 * is pinned (FL_PIN_BOOT); also one that was moved there. Not in maps of clusters.
+	 */
+	FL_ARRAY(fl_pblk) boot;
 	const struct fl_map *blocks; /* NULL, or this map counts clusters: see fl_map_units */
 };
 
@@ -136,6 +141,13 @@ const char *fl_map_path(const struct fl_map *map, uint32_t name, bool escape, ch
 bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file);
 /* Lifts a pin from all files that have it (FL_PIN_IMMUTABLE: the user wants them moved). */
 void fl_map_unpin(struct fl_map *map, enum fl_pin pin);
+/* A regular file whose first block is in map->boot. O(log). */
+bool fl_map_boot_names(const struct fl_map *map, const struct fl_file *file);
+/*
+ * For a predicted map: takes over the boot blocks of the one it comes from, and pins the files that
+ * now begin there, as a scan would. FL_ENOMEM.
+ */
+int fl_map_take_boot(struct fl_map *map, const struct fl_map *from) FL_CHECKED;
 /* True when planners may move it. */
 static inline bool fl_file_movable(const struct fl_file *file)
 {

@@ -32,6 +32,10 @@
 		 ? FL_ENOMEM                                                                       \
 		 : ((array)->at[(array)->count++] = (value), 0))
 
+/* The items from number `first` on (0 .. count). NULL when nothing was ever put in: C has no NULL +
+ * 0. */
+#define fl_array_from(array, first) ((array)->at ? (array)->at + (first) : NULL)
+
 #define fl_array_free(array)                                                                       \
 	do {                                                                                       \
 		fl_array_free_((void **)&(array)->at);                                             \

@@ -5,6 +5,7 @@
  * content is a finding.
  *
  * Input: seed, flags, planner, a number for it, then damage (seed.c). FUZZ_SEEDS: their directory.
+ * FUZZ_DUMP=FILE keeps the damaged image, to look at a finding with other tools.
  */
 #include <fraglab/analyze.h>
 #include <fraglab/move.h>
@@ -19,6 +20,8 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length);
+size_t LLVMFuzzerMutate(uint8_t *input, size_t length, size_t most);
+size_t LLVMFuzzerCustomMutator(uint8_t *input, size_t length, size_t most, unsigned int number);
 
 enum {
 	HEADER_BYTES = 4,
@@ -27,6 +30,7 @@ enum {
 	FLAG_ANALYZE = 8,
 	FLAG_UNPIN = 16,
 	FLAG_SMALL_BATCHES = 32,
+	FLAG_TRUNCATE = 64, /* the plan, to as many blocks as the number says */
 };
 
 static struct seeds seeds;
@@ -69,25 +73,38 @@ static void must(const struct state *state, const char *what, int error)
 
 /* --- looking at maps --- */
 
-static const struct fl_analyze_options all_workloads = {
-	.workloads = {FL_WORKLOAD_READ_ALL, FL_WORKLOAD_READ_INODE_ORDER},
-	.workload_count = 2,
-};
-
+/* The two simple workloads, or one of all, maybe with the disk that costs least to model. */
 static bool measure(const struct state *state, const struct fl_map *map, struct fl_metrics *metrics)
 {
-	struct fl_analyze_options options = all_workloads;
+	struct fl_analyze_options options = {
+		.workloads = {FL_WORKLOAD_READ_ALL, FL_WORKLOAD_READ_INODE_ORDER},
+		.workload_count = 2,
+	};
+	const uint8_t number = state->header[3];
 	int error;
 
 	options.stream.max_io_bytes = map->geo.block_bytes * UINT64_C(8);
+	if (state->header[2] & 0x40) {
+		options.workload_count = 1;
+		options.workloads[0] = (enum fl_workload)(number % FL_WORKLOADS);
+		options.disk.model = number & 8 ? FL_DISK_SSD : FL_DISK_NONE;
+	}
 	error = fl_analyze(map, &options, metrics);
 	must(state, "analyze", error);
 	return !error;
 }
 
-static void look_at_names(const struct fl_map *map)
+static void look_around(const struct state *state)
 {
-	char path[300];
+	const struct fl_map *map = state->map;
+	struct fl_places places = {0};
+	char path[300], feature[FL_FEATURE_NAME];
+
+	for (size_t i = 0; fl_fs_feature(state->fs, i, feature); i++)
+		if (!memchr(feature, '\0', sizeof(feature)))
+			abort();
+	must(state, "places", fl_map_places(map, &places));
+	fl_array_free(&places);
 
 	for (size_t i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
@@ -97,7 +114,13 @@ static void look_at_names(const struct fl_map *map)
 	}
 }
 
-/* Of all that files hold; attribute blocks have their own place in them. */
+/* Attribute blocks have their own place in them, quota files the sizes of mapping trees. */
+static bool keeps_content(const struct fl_file *file)
+{
+	return file->kind != FL_KIND_XATTR && file->kind != FL_KIND_HIDDEN;
+}
+
+/* A sum of all that files hold. */
 static uint64_t content(const struct state *state, const struct fl_map *map,
 			struct fl_device *device)
 {
@@ -110,7 +133,7 @@ static uint64_t content(const struct state *state, const struct fl_map *map,
 	for (size_t i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
 
-		for (size_t e = 0; e < file->extent_count && file->kind != FL_KIND_XATTR; e++) {
+		for (size_t e = 0; keeps_content(file) && e < file->extent_count; e++) {
 			const struct fl_extent *extent = &map->extents.at[file->first_extent + e];
 
 			for (uint32_t at = 0; at < extent->len; at++) {
@@ -186,7 +209,8 @@ static int make_target(struct state *state, struct fl_target *target)
 	return defrag_target(&defrag, state->units, target, &state->diag);
 }
 
-/* May be refused although the image is well: no room, or what a program says that it does not do. */
+/* May be refused although the image is well: no room, or what a program says that it does not do.
+ */
 static bool is_refusal(int error)
 {
 	return error == FL_ENOROOM || error == FL_EFEATURE || error == FL_ENOMEM;
@@ -194,8 +218,8 @@ static bool is_refusal(int error)
 
 static bool make_plan(struct state *state, struct fl_target *target, struct fl_plan **plan)
 {
-	struct fl_order_options options = {
-		.batch_blocks = state->header[1] & FLAG_SMALL_BATCHES ? 16 : 0};
+	struct fl_order_options options = {.batch_blocks =
+						   state->header[1] & FLAG_SMALL_BATCHES ? 16 : 0};
 	int error = make_target(state, target);
 
 	if (!error) {
@@ -206,6 +230,8 @@ static bool make_plan(struct state *state, struct fl_target *target, struct fl_p
 		error = fl_plan_order(state->units, target, &options, plan, &state->diag);
 	if (error && !is_refusal(error))
 		finding(state, "planning", error);
+	if (!error && state->header[1] & FLAG_TRUNCATE)
+		fl_plan_truncate(*plan, state->header[3]);
 	return !error;
 }
 
@@ -269,13 +295,41 @@ static void run(struct state *state)
 
 	if (scan(state, mode))
 		return;
-	look_at_names(state->map);
+	look_around(state);
 	must(state, "trailer", fl_fs_trailer(state->fs, &trailer));
 	if (measure(state, state->map, &metrics) && mode != FL_FS_ANALYZE &&
 	    make_plan(state, &target, &plan) && predict(state, plan, &metrics) && moves)
 		move(state, plan, &metrics);
 	fl_plan_free(plan);
 	fl_target_free(&target);
+}
+
+static void dump(const struct seed *seed, const char *path)
+{
+	FILE *out = fopen(path, "wbe");
+
+	if (!out || fwrite(seed->bytes, 1, seed->size_bytes, out) != seed->size_bytes ||
+	    fclose(out))
+		abort();
+}
+
+/* Every other time one more record, else what libFuzzer has in mind. */
+size_t LLVMFuzzerCustomMutator(uint8_t *input, size_t length, size_t most, unsigned int number)
+{
+	uint8_t record[SEED_RECORD_BYTES];
+	struct fl_rng rng;
+	size_t bytes;
+
+	fl_rng_seed(&rng, number);
+	if (length < HEADER_BYTES || fl_rng_chance(&rng, 1, 2))
+		return LLVMFuzzerMutate(input, length, most);
+	bytes = seed_invent(&seeds.at[input[0] % seeds.count], &rng, record);
+	if (length + bytes > most)
+		length = HEADER_BYTES;
+	if (length + bytes > most)
+		return length;
+	memcpy(input + length, record, bytes);
+	return length + bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
@@ -289,6 +343,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 	seed = &seeds.at[input[0] % seeds.count];
 	seed_damage(seed, input + HEADER_BYTES, length - HEADER_BYTES,
 		    (input[1] & FLAG_KEEP_CHECKSUMS) != FLAG_KEEP_CHECKSUMS);
+	if (getenv("FUZZ_DUMP"))
+		dump(seed, getenv("FUZZ_DUMP"));
 	state.below = seed_device(seed);
 	must(&state, "overlay", fl_device_overlay(state.below, &state.device));
 	(void)!fl_fs_verdicts(state.device, &verdicts, &state.diag);

@@ -143,7 +143,8 @@ static void fix_checksum(struct seed *seed, const struct region *region)
 	case REGION_EXTENTS: {
 		const struct ext3_extent_header *header = bytes;
 
-		/* The checksum is behind the entries that there may be, also if that is nonsense. */
+		/* The checksum is behind the entries that there may be, also if that is nonsense.
+		 */
 		if (sizeof(*header) + header->eh_max * sizeof(struct ext3_extent) + 4 <=
 		    region->length)
 			(void)ext2fs_extent_block_csum_set(fs, region->owner, bytes);
@@ -223,6 +224,71 @@ void seed_damage(struct seed *seed, const uint8_t *input, size_t length, bool fi
 	}
 }
 
+/* A region of a kind, so that the few superblocks are as likely as the many inodes. */
+static size_t choose_region(const struct seed *seed, struct fl_rng *rng)
+{
+	enum region_kind kind = (enum region_kind)fl_rng_below(rng, REGION_XATTR + 1);
+	size_t first = fl_rng_below(rng, seed->regions.count);
+
+	for (size_t i = 0; i < seed->regions.count; i++) {
+		size_t at = (first + i) % seed->regions.count;
+
+		if (seed->regions.at[at].kind == kind)
+			return at;
+	}
+	return first;
+}
+
+size_t seed_invent(const struct seed *seed, struct fl_rng *rng, uint8_t record[SEED_RECORD_BYTES])
+{
+	static const uint8_t widths[] = {1, 2, 4, 4, 12};
+	size_t region = choose_region(seed, rng);
+	/* What begins a block or an inode says how the rest is read. */
+	uint64_t within = fl_rng_chance(rng, 1, 2) ? fl_min(160, seed->regions.at[region].length)
+						   : seed->regions.at[region].length;
+	uint64_t offset = fl_rng_below(rng, within), value = fl_rng_next(rng);
+	uint32_t width = widths[fl_rng_below(rng, sizeof(widths))];
+	unsigned way = (unsigned)fl_rng_below(rng, 4);
+
+	if (width > 1)
+		offset &= ~UINT64_C(1);
+	if (width > 2)
+		offset &= ~UINT64_C(3);
+	/* Near 0, near all ones, one bit, a block number of so small an image, or anything. */
+	switch (fl_rng_below(rng, 5)) {
+	case 0:
+		value = (value & 7) - 3;
+		break;
+	case 1:
+		value = UINT64_C(1) << (value & 31);
+		break;
+	case 2:
+		value &= 4095;
+		break;
+	case 3:
+		value = UINT64_C(0x7FFFFFFF) + (value & 3);
+		break;
+	default:
+		break;
+	}
+	record[0] = (uint8_t)region;
+	record[1] = (uint8_t)(region >> 8);
+	record[2] = (uint8_t)offset;
+	record[3] = (uint8_t)(offset >> 8);
+	record[4] = (uint8_t)((width - 1) | way << LENGTH_BITS);
+	for (uint32_t i = 0; i < 12; i++)
+		record[RECORD_BYTES + i] = i < 8 ? (uint8_t)(value >> i * 8) : 0;
+	if (way != WAY_COPY)
+		return RECORD_BYTES + width;
+	region = fl_rng_chance(rng, 1, 2) ? region : choose_region(seed, rng);
+	offset = fl_rng_below(rng, seed->regions.at[region].length) & ~UINT64_C(3);
+	record[5] = (uint8_t)region;
+	record[6] = (uint8_t)(region >> 8);
+	record[7] = (uint8_t)offset;
+	record[8] = (uint8_t)(offset >> 8);
+	return RECORD_BYTES + 4;
+}
+
 void seed_restore(struct seed *seed)
 {
 	for (size_t i = 0; i < seed->touched.count; i++) {
@@ -258,8 +324,8 @@ struct fl_device *seed_device(struct seed *seed)
 
 	if (!view)
 		abort();
-	view->device = (struct fl_device){
-		.ops = &ops, .size_bytes = seed->size_bytes, .read_only = true};
+	view->device =
+		(struct fl_device){.ops = &ops, .size_bytes = seed->size_bytes, .read_only = true};
 	view->seed = seed;
 	return &view->device;
 }

@@ -40,7 +40,8 @@ struct seed {
 	FL_ARRAY(struct fl_run) touched; /* bytes to bring back */
 };
 
-/* All images of a directory, by name. Ends the program when there is none, or one is not readable. */
+/* All images of a directory, by name. Ends the program when there is none, or one is not readable.
+ */
 struct seeds {
 	FL_ARRAY(struct seed);
 };
@@ -51,6 +52,9 @@ void seeds_load(const char *directory, struct seeds *seeds);
  * input is legal. With fix_checksums those of what was damaged are right again.
  */
 void seed_damage(struct seed *seed, const uint8_t *input, size_t length, bool fix_checksums);
+/* The longest record, and one that is likely to matter; its length. */
+#define SEED_RECORD_BYTES 37
+size_t seed_invent(const struct seed *seed, struct fl_rng *rng, uint8_t record[SEED_RECORD_BYTES]);
 void seed_restore(struct seed *seed);
 
 /* The damaged bytes as a device that cannot be written. */

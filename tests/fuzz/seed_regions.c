@@ -19,7 +19,7 @@ static bool add_groups(struct seed *seed)
 {
 	ext2_filsys fs = seed->fs;
 	const uint32_t size = EXT2_DESC_SIZE(fs->super), block = fs->blocksize;
-	const uint32_t per_block = EXT2_DESC_PER_BLOCK(fs->super);
+	const uint32_t per_block = (uint32_t)EXT2_DESC_PER_BLOCK(fs->super);
 
 	for (dgrp_t group = 0; group < fs->group_desc_count; group++) {
 		blk64_t at = ext2fs_descriptor_block_loc2(fs, fs->super->s_first_data_block,
