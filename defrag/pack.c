@@ -8,6 +8,7 @@
 #include "defrag/fill.h"
 #include "defrag/keep.h"
 #include "defrag/packer.h"
+#include "defrag/settle.h"
 
 /* Good enough: this share of the largest free extent possible ... */
 #define LARGEST_PERCENT 95
@@ -191,8 +192,8 @@ static int choose(struct packer *packer, struct fl_target *target)
 					      : consolidate(packer, target);
 }
 
-int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
-		  struct fl_target *target, struct fl_diag *diag)
+static int plan_once(const struct defrag_settings *settings, const struct fl_map *map,
+		     struct fl_target *target, struct fl_diag *diag)
 {
 	struct packer packer = {.map = map, .settings = settings};
 	int error = units_collect(map, settings, &packer.units);
@@ -202,4 +203,13 @@ int defrag_target(const struct defrag_settings *settings, const struct fl_map *m
 	units_free(&packer.units);
 	fl_array_free(&packer.left);
 	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;
+}
+
+int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
+		  struct fl_target *target, struct fl_diag *diag)
+{
+	/* Files mode uses what it vacates; the others begin with all of it. */
+	return settings->mode == DEFRAG_FILES && !settings->max_bytes
+		       ? settle(plan_once, settings, map, target, diag)
+		       : plan_once(settings, map, target, diag);
 }

@@ -97,10 +97,22 @@ static errcode_t write_bitmap(struct move_groups *groups, dgrp_t group)
 				      groups->buffer);
 }
 
+/*
+ * Where a block of descriptors lies. The library is one too low for all but the first when
+ * block 0 is a boot block and yet the first data block: clusters with blocks of 1K.
+ */
+static blk64_t descriptors_place(ext2_filsys fs, dgrp_t block)
+{
+	const struct ext2_super_block *super = fs->super;
+
+	if (!ext2fs_has_feature_meta_bg(fs->super) || block < super->s_first_meta_bg)
+		return SUPERBLOCK_OFFSET / fs->blocksize + 1 + block;
+	return ext2fs_descriptor_block_loc2(fs, super->s_first_data_block, block);
+}
+
 static errcode_t write_descriptors(struct move_groups *groups, dgrp_t block)
 {
 	ext2_filsys fs = groups->fs;
-	blk64_t place = ext2fs_descriptor_block_loc2(fs, fs->super->s_first_data_block, block);
 
 	memcpy(groups->buffer, (char *)fs->group_desc + (size_t)block * fs->blocksize,
 	       fs->blocksize);
@@ -108,7 +120,7 @@ static errcode_t write_descriptors(struct move_groups *groups, dgrp_t block)
 	for (size_t at = 0; at < fs->blocksize; at += EXT2_DESC_SIZE(fs->super))
 		ext2fs_swap_group_desc2(fs, (struct ext2_group_desc *)(groups->buffer + at));
 #endif
-	return io_channel_write_blk64(fs->io, place, 1, groups->buffer);
+	return io_channel_write_blk64(fs->io, descriptors_place(fs, block), 1, groups->buffer);
 }
 
 int move_groups_write(struct move_groups *groups, struct fl_diag *diag)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
 title='marked as never to be written'
-verdict=refused
+verdict=analysed
 says='read-only'
 build() {
 	fs 16M -t ext4 -b 1024

@@ -163,6 +163,28 @@ static void files_mode_moves_only_files_in_pieces(void **state)
 	fl_map_free(aged);
 }
 
+static void files_mode_is_done_in_one_run(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 6; seed++) {
+		struct lab_disk disk = {.blocks = 65536,
+					.block_bytes = 4096,
+					.per_group = 32768,
+					.percent_full = 50 + 8 * (uint32_t)seed,
+					.seed = seed};
+		struct fl_map *aged = aged_map(&disk), *packed, *again;
+		uint64_t moved, left;
+
+		packed = packed_map(aged, DEFRAG_FILES, 0, &moved, &left);
+		assert_int_equal(left, 0);
+		again = packed_map(packed, DEFRAG_FILES, 0, &moved, &left);
+		assert_int_equal(moved, 0);
+		fl_map_free(again);
+		fl_map_free(packed);
+		fl_map_free(aged);
+	}
+}
+
 static void free_mode_consolidates_without_more_fragments(void **state)
 {
 	struct lab_disk disk = {.blocks = 65536,
@@ -220,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_makes_files_whole_and_free_space_one),
 		cmocka_unit_test(files_mode_moves_only_files_in_pieces),
+		cmocka_unit_test(files_mode_is_done_in_one_run),
 		cmocka_unit_test(free_mode_consolidates_without_more_fragments),
 		cmocka_unit_test(threshold_leaves_mildly_broken_files),
 	};
