@@ -11,6 +11,7 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 	       struct fl_metrics *metrics)
 {
 	struct fl_runs slots = {0};
+	struct fl_blamer *blamer = NULL;
 	struct fl_metrics *result = NULL;
 	int error;
 
@@ -26,14 +27,19 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 
 	fl_analyze_files(map, &slots, &result->files);
 	fl_analyze_free(map, &slots, &result->free);
+	fl_legacy(map, &result->legacy);
+	error = fl_blamer_new(map, &blamer);
+	if (error)
+		goto out;
 	for (size_t i = 0; i < options->workload_count; i++) {
-		error = fl_analyze_io(map, options->workloads[i], options, &result->io[i]);
+		error = fl_analyze_io(map, options->workloads[i], options, blamer, &result->io[i]);
 		if (error)
 			goto out;
 	}
 	result->io_count = options->workload_count;
 	*metrics = *result;
 out:
+	fl_blamer_free(blamer);
 	fl_array_free(&slots);
 	free(result);
 	return error;

@@ -91,13 +91,14 @@ static uint64_t reversed(uint64_t value, unsigned int bits)
 
 /*
  * A block at a time: the root, then the leaves by hash. A hash tree grows by splitting leaves in
- * two, which leaves them in about the order of their bit-reversed numbers.
+ * two, which leaves them in about the order of their bit-reversed numbers. A directory has no
+ * holes; of a damaged one that has, the blocks that would be there without them are read, so that a
+ * block at a logical number of billions costs nothing.
  */
 int fl_stream_read_directory(struct stream *stream, const struct fl_file *file)
 {
 	const struct fl_map *map = stream->map;
-	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
-	uint64_t blocks = file->extent_count ? fl_extent_lend(&extents[file->extent_count - 1]) : 0;
+	const uint64_t blocks = file->blocks;
 	unsigned int bits = 0;
 	int error = 0;
 

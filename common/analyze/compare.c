@@ -95,6 +95,34 @@ static void compare_free(struct comparison *c, const struct fl_free_metrics *a,
 	}
 }
 
+static void compare_legacy(struct comparison *c, const struct fl_legacy_metrics *a,
+			   const struct fl_legacy_metrics *b)
+{
+	check(c, "legacy", "e4defrag.files", a->e4defrag.files, b->e4defrag.files);
+	check(c, "legacy", "e4defrag.extents", a->e4defrag.extents, b->e4defrag.extents);
+	check(c, "legacy", "e4defrag.best", a->e4defrag.best, b->e4defrag.best);
+	check_real(c, "legacy", "e4defrag.score", a->e4defrag.score, b->e4defrag.score);
+	check(c, "legacy", "e2fsck.files", a->e2fsck.files, b->e2fsck.files);
+	check(c, "legacy", "e2fsck.directories", a->e2fsck.directories, b->e2fsck.directories);
+	check(c, "legacy", "e2freefrag.min_kib", a->e2freefrag.min_kib, b->e2freefrag.min_kib);
+	check(c, "legacy", "filefrag.extents", a->filefrag.extents, b->filefrag.extents);
+}
+
+static void compare_blame(struct comparison *c, const char *workload, const struct fl_blame *a,
+			  const struct fl_blame *b)
+{
+	char name[32];
+
+	check(c, workload, "blame.owned", a->owned, b->owned);
+	check(c, workload, "blame.files", a->files, b->files);
+	for (size_t i = 0; i < FL_BLAMED; i++) {
+		snprintf(name, sizeof(name), "blame[%zu].inode", i);
+		check(c, workload, name, a->worst[i].ino, b->worst[i].ino);
+		snprintf(name, sizeof(name), "blame[%zu].seeks", i);
+		check(c, workload, name, a->worst[i].seeks, b->worst[i].seeks);
+	}
+}
+
 static void compare_hist(struct comparison *c, const char *workload, const struct fl_hist *a,
 			 const struct fl_hist *b)
 {
@@ -155,6 +183,7 @@ static void compare_io(struct comparison *c, const struct fl_io_metrics *a,
 	compare_hist(c, workload, &a->length, &b->length);
 	compare_hist(c, workload, &a->seek, &b->seek);
 	compare_hist(c, workload, &a->windowed_seek, &b->windowed_seek);
+	compare_blame(c, workload, &a->blame, &b->blame);
 	compare_hist(c, workload, &a->latency, &b->latency);
 	compare_hist(c, workload, &a->interarrival, &b->interarrival);
 	compare_hist(c, workload, &a->outstanding, &b->outstanding);
@@ -172,6 +201,7 @@ bool fl_metrics_equal(const struct fl_metrics *expected, const struct fl_metrics
 
 	compare_files(&comparison, &expected->files, &found->files);
 	compare_free(&comparison, &expected->free, &found->free);
+	compare_legacy(&comparison, &expected->legacy, &found->legacy);
 	check(&comparison, "io", "count", expected->io_count, found->io_count);
 	if (workloads > found->io_count)
 		workloads = found->io_count;

@@ -11,8 +11,9 @@
 
 struct fl_observer {
 	struct fl_io_metrics sum;
-	fl_lbn last[WINDOW]; /* last LBN of the previous I/Os, a ring */
-	fl_lbn last_of[2];   /* of the previous read, write */
+	struct fl_blamer *blamer; /* NULL: nobody is blamed */
+	fl_lbn last[WINDOW];	  /* last LBN of the previous I/Os, a ring */
+	fl_lbn last_of[2];	  /* of the previous read, write */
 	uint64_t sequential;
 	struct fl_disk *disk; /* NULL: no model */
 	uint64_t slow;
@@ -64,6 +65,8 @@ int fl_observer_sink(void *context, const struct fl_io *io)
 	struct fl_io_metrics *metrics = &observer->sum;
 	uint64_t bytes = (uint64_t)io->sectors * FL_SECTOR_BYTES;
 
+	if (observer->blamer)
+		fl_blamer_note(observer->blamer, io);
 	fl_hist_add(&metrics->length, (int64_t)bytes);
 	if (metrics->ios) {
 		fl_lbn previous = observer->last[(metrics->ios - 1) % WINDOW];
@@ -175,16 +178,21 @@ int fl_observer_end(struct fl_observer *observer, struct fl_io_metrics *metrics)
 }
 
 int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
-		  const struct fl_analyze_options *options, struct fl_io_metrics *metrics)
+		  const struct fl_analyze_options *options, struct fl_blamer *blamer,
+		  struct fl_io_metrics *metrics)
 {
 	struct fl_observer *observer;
 	int error = fl_observer_new(workload, &options->disk, &observer);
 
 	if (error)
 		return error;
+	fl_blamer_start(blamer);
+	observer->blamer = blamer;
 	error = fl_stream_run(map, workload, &options->stream, fl_observer_sink, observer);
 	if (!error)
 		error = fl_observer_end(observer, metrics);
+	if (!error)
+		fl_blamer_sum(blamer, &metrics->blame);
 	fl_observer_free(observer);
 	return error;
 }

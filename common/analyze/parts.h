@@ -16,7 +16,7 @@ void fl_analyze_free(const struct fl_map *map, const struct fl_runs *slots_by_le
 		     struct fl_free_metrics *metrics);
 
 int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
-		  const struct fl_analyze_options *options,
+		  const struct fl_analyze_options *options, struct fl_blamer *blamer,
 		  struct fl_io_metrics *metrics) FL_CHECKED;
 
 /* --- io.c: metrics of any stream: begin, an fl_io_sink with the observer, end --- */

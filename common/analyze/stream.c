@@ -3,7 +3,7 @@
  * Workloads by name, and their parameters made whole. What a workload does is in the files of the
  * generators (walk.c, install.c, inside.c).
  */
-#include <fraglab/stream.h>
+#include <fraglab/trace.h>
 
 #include <string.h>
 #include "streams.h"
@@ -18,6 +18,7 @@ static const char *const workload_names[FL_WORKLOADS] = {
 	[FL_WORKLOAD_INSTALL] = "install",
 	[FL_WORKLOAD_RANDOM_8K] = "random-8k",
 	[FL_WORKLOAD_SEQUENTIAL_512K] = "sequential-512k",
+	[FL_WORKLOAD_TRACE] = "trace",
 };
 
 const char *fl_workload_name(enum fl_workload workload)
@@ -73,8 +74,13 @@ int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 		  const struct fl_stream_options *options, fl_io_sink sink, void *context)
 {
 	struct stream stream = {.map = map, .options = options, .sink = sink, .context = context};
-	int error = prepare(&stream);
+	int error;
 
+	if (workload == FL_WORKLOAD_TRACE)
+		return options->trace ? fl_trace_run(options->trace, map, options->max_io_bytes,
+						     sink, context)
+				      : FL_EINVAL;
+	error = prepare(&stream);
 	if (error)
 		return error;
 	switch (workload) {
@@ -91,6 +97,7 @@ int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 	case FL_WORKLOAD_SEQUENTIAL_512K:
 		error = fl_stream_sequential(&stream);
 		break;
+	case FL_WORKLOAD_TRACE: /* replayed above */
 	case FL_WORKLOADS:
 	default:
 		error = FL_EINVAL;

@@ -6,6 +6,7 @@
 #include "common/cli/run.h"
 
 #include <fraglab/scan.h>
+#include <fraglab/trace.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/cli/signals.h"
@@ -67,7 +68,7 @@ struct fl_device *fl_run_disk(const struct run *run)
 /* Requests are whole blocks; only now is the size of a block known. */
 static int check_max_io(struct run *run)
 {
-	uint64_t max_io = run->options->analysis.stream.max_io_bytes;
+	uint64_t max_io = run->analysis.stream.max_io_bytes;
 	uint32_t block = fl_fs_geometry(run->fs)->block_bytes;
 
 	if (max_io % block)
@@ -127,10 +128,33 @@ int fl_run_scan(struct run *run, enum fl_fs_mode mode)
 	return 0;
 }
 
+/* The file names of a trace mean something on this image. */
+static int check_trace(struct run *run, const struct fl_map *map)
+{
+	struct fl_diag reason = {{0}};
+	int error = fl_trace_check(run->trace, map, &reason);
+
+	if (error != FL_ESYNTAX)
+		return error;
+	return fl_fail(&run->diag, error, "option --workload: trace %s: %s",
+		       run->options->trace_path, reason.text);
+}
+
 int fl_run_measure(struct run *run, const struct fl_map *map, struct fl_metrics *metrics)
 {
+	int error = 0;
+
 	run->action = "analysing";
-	return fl_analyze(map, &run->options->analysis, metrics);
+	if (run->trace)
+		error = check_trace(run, map);
+	if (!error)
+		error = fl_analyze(map, &run->analysis, metrics);
+	if (error || !run->options->fio_log_path)
+		return error;
+	free(run->fio_log);
+	run->fio_log = NULL;
+	return fl_report_fio_log(map, run->analysis.workloads[0], &run->analysis.stream,
+				 &run->fio_log);
 }
 
 static int describe_features(struct run *run, struct fl_report_filesystem *filesystem)

@@ -18,6 +18,7 @@ enum shared_id {
 	OPT_CSV,
 	OPT_DISK,
 	OPT_DRY_RUN,
+	OPT_FIO_LOG,
 	OPT_HELP,
 	OPT_INTERLEAVE,
 	OPT_JSON,
@@ -50,6 +51,7 @@ static const struct shared_option shared_options[] = {
 	{"csv", 0, required_argument, OPT_CSV},
 	{"disk", 0, required_argument, OPT_DISK},
 	{"dry-run", 'n', no_argument, OPT_DRY_RUN},
+	{"fio-log", 0, required_argument, OPT_FIO_LOG},
 	{"help", 'h', no_argument, OPT_HELP},
 	{"interleave", 0, no_argument, OPT_INTERLEAVE},
 	{"json", 0, optional_argument, OPT_JSON},
@@ -168,24 +170,43 @@ int fl_cli_number(const char *text, uint64_t low, uint64_t high, uint64_t *value
 	return 0;
 }
 
-static int parse_workload(const char *name, struct fl_analyze_options *analysis,
-			  struct fl_diag *diag)
+/* "trace=FILE" becomes "trace". */
+static int parse_trace(char *name, struct fl_options *options, struct fl_diag *diag)
 {
+	char *path = strchr(name, '=') + 1;
+
+	if (!*path || strlen(path) >= sizeof(options->trace_path))
+		return fl_fail(diag, FL_ESYNTAX,
+			       *path ? "the name of the trace is too long"
+				     : "the name of the trace is empty");
+	strcpy(options->trace_path, path);
+	path[-1] = '\0';
+	return 0;
+}
+
+static int parse_workload(char *name, struct fl_options *options, struct fl_diag *diag)
+{
+	struct fl_analyze_options *analysis = &options->analysis;
 	enum fl_workload workload;
 	uint64_t bytes;
 	size_t i;
 
+	if (!strcmp(name, "trace"))
+		return fl_fail(diag, FL_ESYNTAX, "'trace' needs a file: trace=FILE");
+	if (!strncmp(name, "trace=", 6)) {
+		int error = parse_trace(name, options, diag);
+
+		if (error)
+			return error;
+	}
 	if (!strncmp(name, "install=", 8)) {
 		if (fl_size_parse(name + 8, &bytes) || !bytes)
 			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", name);
 		analysis->stream.install_bytes = bytes;
-		name = "install";
+		name[strlen("install")] = '\0';
 	}
-	if (!fl_workload_find(name, &workload)) {
-		if (!strncmp(name, "trace=", 6))
-			return fl_fail(diag, FL_ESYNTAX, "'%s' " FL_CLI_NOT_AVAILABLE, name);
+	if (!fl_workload_find(name, &workload))
 		return fl_fail(diag, FL_ESYNTAX, "no such workload: '%s'", name);
-	}
 	for (i = 0; i < analysis->workload_count; i++)
 		if (analysis->workloads[i] == workload)
 			return fl_fail(diag, FL_ESYNTAX, "named twice: '%s'", name);
@@ -193,17 +214,17 @@ static int parse_workload(const char *name, struct fl_analyze_options *analysis,
 	return 0;
 }
 
-static int parse_workloads(const char *list, struct fl_analyze_options *analysis,
-			   struct fl_diag *diag)
+static int parse_workloads(const char *list, struct fl_options *options, struct fl_diag *diag)
 {
 	char *copy = strdup(list), *rest = copy, *name;
 	int error = 0;
 
 	if (!copy)
 		return FL_ENOMEM;
-	analysis->workload_count = 0;
+	options->analysis.workload_count = 0;
+	options->trace_path[0] = '\0';
 	while (!error && (name = strsep(&rest, ",")))
-		error = parse_workload(name, analysis, diag);
+		error = parse_workload(name, options, diag);
 	free(copy);
 	return error;
 }
@@ -305,6 +326,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 	case OPT_DRY_RUN:
 		options->dry_run = true;
 		break;
+	case OPT_FIO_LOG:
+		return parse_path(value, &options->fio_log_path, diag);
 	case OPT_HELP:
 		*request = FL_REQUEST_HELP;
 		break;
@@ -354,7 +377,7 @@ static int take_shared(const struct shared_option *option, const char *value,
 		*request = FL_REQUEST_VERSION;
 		break;
 	case OPT_WORKLOAD:
-		return parse_workloads(value, &options->analysis, diag);
+		return parse_workloads(value, options, diag);
 	}
 	return 0;
 }
@@ -421,6 +444,8 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "several images: only --analyze takes more "
 			       "than one");
+	if (options->image_count > 1 && options->fio_log_path)
+		return fl_fail(diag, FL_ESYNTAX, "option --fio-log: takes only one image");
 	if (options->interleave && (!options->analyze || options->image_count < 2))
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --interleave: needs --analyze and two images or more");

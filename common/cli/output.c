@@ -113,6 +113,7 @@ int fl_output_check(const struct fl_options *options, struct fl_diag *diag)
 		{"--output", options->output_path, true},
 		{"--json", options->json_path, false},
 		{"--csv", options->csv_path, false},
+		{"--fio-log", options->fio_log_path, false},
 		{"--undo", options->undo_path, true},
 	};
 	const size_t count = sizeof(files) / sizeof(files[0]);

@@ -48,6 +48,8 @@ int fl_run_present(struct run *run)
 		error = deliver(run, fl_report_json, options->json_path);
 	if (!error && options->csv_path)
 		error = deliver(run, fl_report_csv, options->csv_path);
+	if (!error && run->fio_log)
+		error = fl_output_file(options->fio_log_path, run->fio_log, &run->diag);
 	if (!error && !json_on_stdout && !options->quiet)
 		error = deliver(run, render_text, NULL);
 	return error;

@@ -5,6 +5,7 @@
  */
 #include "common/cli/run.h"
 
+#include <fraglab/trace.h>
 #include <fraglab/version.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -245,7 +246,7 @@ static int publish_copy(struct run *run)
 /* What the array under all images sees, a workload at a time. */
 static int interleave(struct run *run)
 {
-	size_t count = run->interleave ? run->options->analysis.workload_count : 0, i;
+	size_t count = run->interleave ? run->analysis.workload_count : 0, i;
 	int error = 0;
 
 	if (!count)
@@ -269,7 +270,7 @@ static int analyze_images(struct run *run)
 
 	run->report.analyze = true;
 	if (run->options->interleave)
-		error = fl_interleave_new(&run->options->analysis, &run->interleave);
+		error = fl_interleave_new(&run->analysis, &run->interleave);
 	if (error)
 		return error;
 	for (i = 0; i < run->options->image_count; i++) {
@@ -381,7 +382,10 @@ static int conclude(struct run *run, int error, bool partly)
 
 static int run_all(const struct fl_program *program, const struct fl_options *options)
 {
-	struct run run = {.program = program, .options = options, .may_stop = true};
+	struct run run = {.program = program,
+			  .options = options,
+			  .analysis = options->analysis,
+			  .may_stop = true};
 	bool partly = false;
 	int status;
 	int error;
@@ -398,6 +402,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 		error = fl_output_check(options, &run.diag);
 	}
 	if (!error)
+		error = fl_run_load_trace(&run);
+	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = conclude(&run, error, partly);
 	/* Of no use to anybody, and it would stand in the way of the next try. */
@@ -409,6 +415,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	fl_interleave_free(run.interleave);
 	fl_run_close(&run);
 	fl_report_free(&run.report);
+	fl_trace_free(run.trace);
+	free(run.fio_log);
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);

@@ -38,9 +38,12 @@ struct run {
 	struct fl_map *units; /* what planners and mover use: map itself, or its clusters */
 	struct fl_target target;
 	struct fl_plan *plan;
-	struct fl_interleave *interleave; /* NULL: not asked for */
-	char *part;			  /* --output: the copy, until it gets its name */
-	bool has_undo;			  /* --undo: the file is made */
+	struct fl_trace *trace;		    /* of --workload trace=FILE */
+	char *fio_log;			    /* --fio-log: of the last state that was measured */
+	struct fl_analyze_options analysis; /* as the options have it, with the trace */
+	struct fl_interleave *interleave;   /* NULL: not asked for */
+	char *part;			    /* --output: the copy, until it gets its name */
+	bool has_undo;			    /* --undo: the file is made */
 
 	bool copying;  /* --output: the image is being copied */
 	bool may_stop; /* nothing is written yet: a wish to stop ends the run at once */
@@ -49,6 +52,11 @@ struct run {
 	struct timespec move_began; /* CLOCK_MONOTONIC */
 	bool out_of_time;	    /* the budget of seconds ended the moving */
 };
+
+/* --- trace.c --- */
+
+/* Reads the trace that the options name, if they do. FL_ESYNTAX, FL_EIO, FL_ENOMEM. */
+int fl_run_load_trace(struct run *run) FL_CHECKED;
 
 /* --- image.c: from a path to a map and its metrics --- */
 

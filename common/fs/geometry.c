@@ -18,6 +18,7 @@ int fl_geometry_fill(ext2_filsys ext2, struct fl_geometry *geo, struct fl_diag *
 		.cluster_blocks = (uint32_t)EXT2FS_CLUSTER_RATIO(ext2),
 		.inodes_per_group = super->s_inodes_per_group,
 		.inode_bytes = (uint32_t)EXT2_INODE_SIZE(super),
+		.used_inodes = super->s_inodes_count - super->s_free_inodes_count,
 		.huge_file = ext2fs_has_feature_huge_file(super),
 	};
 

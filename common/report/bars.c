@@ -5,8 +5,11 @@
 #include "parts.h"
 
 #define LABEL_WIDTH 23
-#define BAR_ONE 40 /* with one column */
-#define BAR_TWO 20 /* with two */
+
+/* What a column has, by the number of columns: its width, and the longest bar in it. */
+static const struct {
+	unsigned int width, bar;
+} layouts[REPORT_SIDE_BY_SIDE + 1] = {{0, 0}, {48, 40}, {28, 20}, {19, 10}, {14, 5}};
 
 /* Values up to `upper` that are over the band before's; uppers are edges of the kind. */
 struct band {
@@ -51,60 +54,66 @@ static void fold(const struct fl_hist *hist, const struct band *bands, uint64_t 
 	}
 }
 
-static void print_bar(FILE *out, uint64_t part, uint64_t whole, unsigned int room, bool pad)
+/* One row of one column; the last column is not filled up with blanks. */
+static void print_bar(FILE *out, uint64_t part, uint64_t whole, size_t columns, bool last)
 {
 	double share = whole ? (double)part / (double)whole : 0.0;
-	unsigned int length = (unsigned int)(share * room + 0.5);
+	unsigned int length = (unsigned int)(share * layouts[columns].bar + 0.5);
 
-	fprintf(out, "%5.1f %%%s", share * 100.0, length || pad ? " " : "");
+	fprintf(out, "%5.1f %%%s", share * 100.0, length || !last ? " " : "");
 	for (unsigned int i = 0; i < length; i++)
 		fputc('#', out);
-	if (pad)
-		fprintf(out, "%*s", (int)(room - length), "");
+	if (!last)
+		fprintf(out, "%*s", (int)(layouts[columns].width - 8 - length), "");
 }
 
-static void print_hist(FILE *out, const struct band *bands, const struct fl_hist *left,
-		       const struct fl_hist *right)
+static void print_title(FILE *out, const char *title, const struct fl_report_column *columns,
+			size_t count, bool headed)
 {
-	uint64_t a[BANDS], b[BANDS] = {0};
-	unsigned int room = right ? BAR_TWO : BAR_ONE;
+	fprintf(out, "%-*s", headed ? LABEL_WIDTH : 0, title);
+	for (size_t i = 0; headed && i < count; i++) {
+		size_t used = fl_report_width(columns[i].head) + 2, width = layouts[count].width;
 
-	fold(left, bands, a);
-	if (right)
-		fold(right, bands, b);
-	for (size_t i = 0; i < BANDS; i++) {
-		if (!a[i] && !b[i])
+		fprintf(out, "  %s%*s", columns[i].head,
+			i + 1 == count ? 0 : (int)(used < width ? width - used : 1), "");
+	}
+	fputc('\n', out);
+}
+
+/* hists[i] belongs to column i. */
+static void print_hists(FILE *out, const struct band *bands, const struct fl_hist *const *hists,
+			size_t count)
+{
+	uint64_t folded[REPORT_SIDE_BY_SIDE][BANDS];
+
+	for (size_t i = 0; i < count; i++)
+		fold(hists[i], bands, folded[i]);
+	for (size_t band = 0; band < BANDS; band++) {
+		bool any = false;
+
+		for (size_t i = 0; i < count; i++)
+			any |= folded[i][band] != 0;
+		if (!any)
 			continue;
-		fprintf(out, "  %-*s", LABEL_WIDTH - 2, bands[i].label);
-		print_bar(out, a[i], left->count, room, right != NULL);
-		if (right)
-			print_bar(out, b[i], right->count, room, false);
+		fprintf(out, "  %-*s", LABEL_WIDTH - 2, bands[band].label);
+		for (size_t i = 0; i < count; i++)
+			print_bar(out, folded[i][band], hists[i]->count, count, i + 1 == count);
 		fputc('\n', out);
 	}
 }
 
-static void print_title(FILE *out, const char *title, const struct fl_report_column *left,
-			const struct fl_report_column *right)
+void fl_report_print_bars(FILE *out, const struct fl_report_column *columns, size_t count,
+			  bool headed)
 {
-	size_t pad = BAR_TWO + 8;
-	size_t used = fl_report_width(left->head);
+	const struct fl_hist *hists[REPORT_SIDE_BY_SIDE] = {NULL};
 
-	fprintf(out, "%-*s", right ? LABEL_WIDTH : 0, title);
-	if (right)
-		fprintf(out, "  %s%*s%s", left->head, (int)(used < pad ? pad - used : 1), "",
-			right->head);
-	fputc('\n', out);
-}
-
-void fl_report_print_bars(FILE *out, const struct fl_report_column *left,
-			  const struct fl_report_column *right)
-{
-	const struct fl_io_metrics *a = &left->metrics->io[0];
-	const struct fl_io_metrics *b = right ? &right->metrics->io[0] : NULL;
-
-	fprintf(out, "%s\n", fl_workload_name(a->workload));
-	print_title(out, "seek, 512-byte blocks", left, right);
-	print_hist(out, seek_bands, &a->seek, b ? &b->seek : NULL);
-	print_title(out, "I/O length", left, right);
-	print_hist(out, length_bands, &a->length, b ? &b->length : NULL);
+	fprintf(out, "%s\n", fl_workload_name(columns[0].metrics->io[0].workload));
+	print_title(out, "seek, 512-byte blocks", columns, count, headed);
+	for (size_t i = 0; i < count; i++)
+		hists[i] = &columns[i].metrics->io[0].seek;
+	print_hists(out, seek_bands, hists, count);
+	print_title(out, "I/O length", columns, count, headed);
+	for (size_t i = 0; i < count; i++)
+		hists[i] = &columns[i].metrics->io[0].length;
+	print_hists(out, length_bands, hists, count);
 }

@@ -36,6 +36,14 @@ static const struct titles titles[] = {
 	  "latency of IO interarrival time for Writes in Microseconds (us)"}},
 };
 
+const char *fl_report_csv_name(enum fl_hist_kind kind, enum fl_capture_of of)
+{
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (titles[i].kind == kind)
+			return titles[i].names[of];
+	return NULL;
+}
+
 struct disk {
 	size_t handle; /* counts streams */
 	size_t image;

@@ -3,7 +3,7 @@
  * The report as one JSON document. Keys are an interface: add, never rename.
  * The public header documents what goes beyond the README's table.
  */
-#include "parts.h"
+#include "json_value.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,56 +11,6 @@
 #include <string.h>
 
 #define DEVIATIONS_LISTED 100
-
-/*
- * Takes value, NULL (no memory) included; true means failed. Failures are collected with |=
- * and looked at once: an incomplete document is never shown.
- */
-static bool put(json_t *object, const char *key, json_t *value)
-{
-	return json_object_set_new_nocheck(object, key, value) != 0;
-}
-
-static bool add(json_t *array, json_t *value)
-{
-	return json_array_append_new(array, value) != 0;
-}
-
-/* JSON readers hold integers in 63 bits; nothing that is counted gets there. */
-static json_t *whole(uint64_t value)
-{
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-static json_t *string(const char *text)
-{
-	char *safe = fl_report_safe(text ? text : "", 0);
-	json_t *value = safe ? json_string(safe) : NULL;
-
-	free(safe);
-	return value;
-}
-
-/* The bytes as they are where JSON can say them; else made safe. */
-static json_t *path_string(const char *path)
-{
-	const char *at = path ? path : "";
-
-	for (size_t length; *at; at += length) {
-		length = fl_report_utf8(at);
-		if (!length)
-			return string(path);
-	}
-	return json_string_nocheck(path ? path : "");
-}
-
-static json_t *finish(json_t *value, bool failed)
-{
-	if (!failed)
-		return value;
-	json_decref(value);
-	return NULL;
-}
 
 static json_t *hist_json(const struct fl_hist *hist)
 {
@@ -143,6 +93,7 @@ static json_t *io_json(const struct fl_io_metrics *io)
 		      timed ? json_real(io->mean_latency_us) : json_null());
 	failed |= put(object, "slow_ratio", timed ? json_real(io->slow_ratio) : json_null());
 	failed |= put(object, "seconds", timed ? json_real(io->seconds) : json_null());
+	failed |= put(object, "blame", fl_json_blame(&io->blame));
 	failed |= put(object, "histograms", histograms);
 	return finish(object, failed);
 }
@@ -226,6 +177,7 @@ static bool put_metrics(json_t *object, const struct fl_metrics *metrics, uint32
 		failed |= add(io, io_json(&metrics->io[i]));
 	failed |= put(object, "files", files_json(&metrics->files));
 	failed |= put(object, "free", free_json(&metrics->free, block_bytes));
+	failed |= put(object, "legacy", fl_json_legacy(metrics, block_bytes));
 	failed |= put(object, "io", io);
 	return failed;
 }

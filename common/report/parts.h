@@ -39,11 +39,17 @@ size_t fl_report_width(const char *text);
 /* "26,397"; without commas, then with K, M, G, T, P, E (of 1000), where columns are few. */
 const char *fl_report_count(uint64_t value, size_t columns, char cell[REPORT_CELL]);
 
+/* --- csv.c --- */
+
+/* vscsiStats' name of a histogram; NULL: it has none such. */
+const char *fl_report_csv_name(enum fl_hist_kind kind, enum fl_capture_of of);
+
 /* --- table.c --- */
 
 struct fl_report_column {
 	const char *head; /* fits the column */
 	const struct fl_metrics *metrics;
+	uint32_t block_bytes;
 };
 
 /* Columns that a table of this many columns (with the change) leaves each. */
@@ -61,8 +67,21 @@ void fl_report_print_table(FILE *out, const struct fl_report_table *table);
 
 /* --- bars.c --- */
 
-/* Seek distance and length of the first workload, side by side; right may be NULL. */
-void fl_report_print_bars(FILE *out, const struct fl_report_column *left,
-			  const struct fl_report_column *right);
+/* As many as stand side by side. */
+#define REPORT_SIDE_BY_SIDE 4
+
+/* Seek distance and length of the first workload; 1 to REPORT_SIDE_BY_SIDE columns, with heads. */
+void fl_report_print_bars(FILE *out, const struct fl_report_column *columns, size_t count,
+			  bool headed);
+
+/* --- space.c --- */
+
+/* Free extents by size: how many, and their share of the free blocks. Columns as for the bars. */
+void fl_report_print_space(FILE *out, const struct fl_report_column *columns, size_t count);
+
+/* --- blame.c --- */
+
+/* The files with the most seeks in the first workload; titled: says whose. FL_ENOMEM. */
+int fl_report_print_blame(FILE *out, const struct fl_report_column *column, bool titled) FL_CHECKED;
 
 #endif

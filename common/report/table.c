@@ -30,6 +30,9 @@ enum figure {
 	FREE_EXTENTS,
 	LARGEST_FREE,
 	LARGEST_FREE_SHARE,
+	E4DEFRAG, /* the first of other tools' scores */
+	NON_CONTIGUOUS,
+	FILEFRAG,
 	IOS,
 	MEAN_IO,
 	SEQUENTIAL,
@@ -57,6 +60,9 @@ static const struct {
 	[FREE_EXTENTS] = {"free extents", FORM_COUNT, -1},
 	[LARGEST_FREE] = {"largest free extent", FORM_BYTES, 1},
 	[LARGEST_FREE_SHARE] = {"  of the largest possible", FORM_PERCENT, 1},
+	[E4DEFRAG] = {"  e4defrag score", FORM_TENTHS, -1},
+	[NON_CONTIGUOUS] = {"  e2fsck non-contiguous", FORM_PERCENT, -1},
+	[FILEFRAG] = {"  filefrag extents", FORM_COUNT, -1},
 	[IOS] = {"  I/Os", FORM_COUNT, -1},
 	[MEAN_IO] = {"  mean I/O", FORM_BYTES, 1},
 	[SEQUENTIAL] = {"  sequential I/Os", FORM_PERCENT, 1},
@@ -104,6 +110,12 @@ static double value_of(enum figure figure, const struct fl_metrics *m, size_t io
 		return (double)m->free.largest_bytes;
 	case LARGEST_FREE_SHARE:
 		return share(m->free.largest_bytes, m->free.largest_possible_bytes);
+	case E4DEFRAG:
+		return m->legacy.e4defrag.score;
+	case NON_CONTIGUOUS:
+		return m->legacy.e2fsck.percent / 100.0;
+	case FILEFRAG:
+		return (double)m->legacy.filefrag.extents;
 	case IOS:
 		return (double)m->io[io].ios;
 	case MEAN_IO:
@@ -248,8 +260,11 @@ void fl_report_print_table(FILE *out, const struct fl_report_table *table)
 		print_cell(out, "change", width, "", "");
 	fputc('\n', out);
 
-	for (enum figure figure = FILES; figure < IOS; figure++)
+	for (enum figure figure = FILES; figure < IOS; figure++) {
+		if (figure == E4DEFRAG)
+			fprintf(out, "as other tools count\n");
 		print_row(out, table, figure, 0);
+	}
 	for (size_t io = 0; io < metrics->io_count; io++) {
 		enum fl_disk_model disk = metrics->io[io].disk;
 		enum figure end = disk == FL_DISK_NONE ? LATENCY : FIGURES;

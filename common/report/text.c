@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMAGES_A_TABLE 4
 #define DEVIATIONS_SHOWN 10
 #define INDENT 17 /* of what follows a section's first word */
 
@@ -116,12 +115,20 @@ static void free_heads(struct fl_report_column *columns, char **heads, size_t co
 	free(columns);
 }
 
-static void print_image_bars(FILE *out, const struct fl_report_column *columns, size_t count)
+/* Histograms, as many columns side by side as fit, then the next ones below. */
+static void print_histograms(FILE *out, const struct fl_report_column *columns, size_t count)
 {
+	for (size_t i = 0; i < count; i += REPORT_SIDE_BY_SIDE) {
+		fputc('\n', out);
+		fl_report_print_space(out, columns + i, fl_min(count - i, REPORT_SIDE_BY_SIDE));
+	}
 	if (!columns[0].metrics->io_count || !columns[0].metrics->io[0].ios)
 		return;
-	fputc('\n', out);
-	fl_report_print_bars(out, &columns[0], count > 1 ? &columns[count - 1] : NULL);
+	for (size_t i = 0; i < count; i += REPORT_SIDE_BY_SIDE) {
+		fputc('\n', out);
+		fl_report_print_bars(out, columns + i, fl_min(count - i, REPORT_SIDE_BY_SIDE),
+				     count > 1);
+	}
 }
 
 /* --interleave: what the array under all guests sees, and what is left of going in sequence. */
@@ -151,8 +158,8 @@ static void print_interleaved(FILE *out, const struct fl_report *report)
 static int print_images(FILE *out, const struct fl_report *report, bool colour)
 {
 	size_t count = report->image_count;
-	size_t width = fl_report_column_width(count > IMAGES_A_TABLE ? IMAGES_A_TABLE + 1
-								     : count + (count > 1));
+	size_t width = fl_report_column_width(count > REPORT_SIDE_BY_SIDE ? REPORT_SIDE_BY_SIDE + 1
+									  : count + (count > 1));
 	struct fl_report_column *columns = fl_alloc(count, sizeof(*columns));
 	char **heads = calloc(count, sizeof(*heads));
 	int error = FL_ENOMEM;
@@ -165,39 +172,46 @@ static int print_images(FILE *out, const struct fl_report *report, bool colour)
 			goto out;
 		columns[i].head = heads[i];
 		columns[i].metrics = &report->images[i].metrics;
+		columns[i].block_bytes = report->images[i].filesystem.block_bytes;
 	}
-	for (size_t i = 0; i < count; i += IMAGES_A_TABLE) {
+	for (size_t i = 0; i < count; i += REPORT_SIDE_BY_SIDE) {
 		struct fl_report_table table = {
 			.columns = columns + i,
-			.count = fl_min(count - i, IMAGES_A_TABLE),
+			.count = fl_min(count - i, REPORT_SIDE_BY_SIDE),
 			.colour = colour,
 		};
 
 		fputc('\n', out);
-		if (count > 1 && i + IMAGES_A_TABLE >= count) {
+		if (count > 1 && i + REPORT_SIDE_BY_SIDE >= count) {
 			table.first = columns[0].metrics;
 			table.last = columns[count - 1].metrics;
 		}
 		fl_report_print_table(out, &table);
 	}
-	print_image_bars(out, columns, count);
+	print_histograms(out, columns, count);
 	print_interleaved(out, report);
 	error = 0;
+	for (size_t i = 0; i < count && !error; i++)
+		error = fl_report_print_blame(out, &columns[i], count > 1);
 out:
 	free_heads(columns, heads, count);
 	return error;
 }
 
 /* Before, and after or what is predicted. */
-static void print_states(FILE *out, const struct fl_report *report, bool colour)
+static int print_states(FILE *out, const struct fl_report *report, bool colour)
 {
-	struct fl_report_column columns[2] = {{"before", &report->images[0].metrics}};
+	uint32_t block_bytes = report->images[0].filesystem.block_bytes;
+	struct fl_report_column columns[2] = {
+		{"before", &report->images[0].metrics, block_bytes},
+	};
 	struct fl_report_table table = {.columns = columns, .count = 1, .colour = colour};
 
 	if (report->has_after)
-		columns[1] = (struct fl_report_column){"after", &report->after};
+		columns[1] = (struct fl_report_column){"after", &report->after, block_bytes};
 	else if (report->has_predicted)
-		columns[1] = (struct fl_report_column){"predicted", &report->predicted};
+		columns[1] =
+			(struct fl_report_column){"predicted", &report->predicted, block_bytes};
 	if (columns[1].metrics) {
 		table.count = 2;
 		table.first = columns[0].metrics;
@@ -205,7 +219,8 @@ static void print_states(FILE *out, const struct fl_report *report, bool colour)
 	}
 	fputc('\n', out);
 	fl_report_print_table(out, &table);
-	print_image_bars(out, columns, table.count);
+	print_histograms(out, columns, table.count);
+	return fl_report_print_blame(out, &columns[table.count - 1], table.count > 1);
 }
 
 static void print_moves(FILE *out, const struct fl_report *report)
@@ -354,7 +369,9 @@ static int print_report(FILE *out, const struct fl_report *report, bool colour)
 		return error;
 	if (report->analyze)
 		return print_images(out, report, colour);
-	print_states(out, report, colour);
+	error = print_states(out, report, colour);
+	if (error)
+		return error;
 	print_moves(out, report);
 	print_pinned(out, &last->files);
 	error = print_left(out, report);

@@ -211,6 +211,7 @@ static int note_file(struct scan *scan, const struct subject *subject)
 
 	if (!file->extent_count && !file->tree_count)
 		return 0;
+	file->links = inode->i_links_count;
 	file->size_bytes = inode->i_size;
 	/* In directories the high half was something else before large_dir. */
 	if (LINUX_S_ISREG(inode->i_mode) || ext2fs_has_feature_largedir(scan->ext2->super))

@@ -6,8 +6,10 @@
 #ifndef FRAGLAB_ANALYZE_H
 #define FRAGLAB_ANALYZE_H
 
+#include <fraglab/blame.h>
 #include <fraglab/disk.h>
 #include <fraglab/hist.h>
+#include <fraglab/legacy.h>
 #include <fraglab/stream.h>
 
 #define FL_LARGEST_FRAGMENTS 10
@@ -58,6 +60,7 @@ struct fl_io_metrics {
 	double sequential_ratio; /* share of I/Os in the +1 bin; 0 for an empty stream */
 	double mean_io_bytes;
 	struct fl_hist length, seek, windowed_seek;
+	struct fl_blame blame; /* the files that the seeks go to */
 	struct fl_io_side reads, writes;
 
 	/* With a disk model; FL_DISK_NONE: what follows is 0 and empty. */
@@ -71,6 +74,7 @@ struct fl_io_metrics {
 struct fl_metrics {
 	struct fl_file_metrics files;
 	struct fl_free_metrics free;
+	struct fl_legacy_metrics legacy; /* scores of other tools */
 	struct fl_io_metrics io[FL_WORKLOADS];
 	size_t io_count;
 };

@@ -21,14 +21,17 @@ enum fl_exit {
 
 enum fl_progress_when { FL_PROGRESS_AUTO, FL_PROGRESS_ALWAYS, FL_PROGRESS_NEVER };
 
+#define FL_CLI_PATH 4096
+
 /* Options that frag and defrag share. */
 struct fl_options {
 	bool dry_run, analyze, quiet, verbose, verify, move_immutable;
 	bool interleave; /* with analyze and two images or more */
 	bool json;	 /* with json_path NULL: stdout, instead of the text report */
-	const char *json_path, *csv_path, *output_path, *undo_path;
-	unsigned partition; /* 0: not given */
-	bool has_offset;    /* --offset is given; never with partition */
+	const char *json_path, *csv_path, *output_path, *fio_log_path, *undo_path;
+	char trace_path[FL_CLI_PATH]; /* of --workload trace=FILE; else empty */
+	unsigned partition;	      /* 0: not given */
+	bool has_offset;	      /* --offset is given; never with partition */
 	uint64_t offset_bytes;
 	enum fl_progress_when progress;
 	struct fl_analyze_options analysis;
@@ -96,8 +99,9 @@ struct fl_program {
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
+	"      --fio-log FILE   the first workload as an iolog for fio(1)\n"                       \
 	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"            \
-	"                       random-8k, sequential-512k\n"                                      \
+	"                       random-8k, sequential-512k, trace=FILE\n"                          \
 	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
 	"      --rate BYTES     most that a workload handles a second (default: no limit)\n"       \

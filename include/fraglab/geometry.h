@@ -18,7 +18,8 @@ struct fl_geometry {
 	uint32_t cluster_blocks; /* blocks an allocation unit; 1 without bigalloc */
 	uint32_t inodes_per_group;
 	uint32_t inode_bytes;
-	bool huge_file; /* RO_COMPAT_HUGE_FILE: i_blocks has 48 bits */
+	uint32_t used_inodes; /* by the superblock; nothing here makes or deletes any */
+	bool huge_file;	      /* RO_COMPAT_HUGE_FILE: i_blocks has 48 bits */
 };
 
 /* The group of a block; block >= first_data_block. */

@@ -93,6 +93,12 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
  *   largest_possible_bytes; moves: planned_bytes, needed_bytes, fenced; at the top: dry_run,
  *   mode (defrag) or profile and months (frag), left [{path, fragments, reason}], left_total.
+ * - legacy, in M: scores of other tools (see legacy.h): e4defrag {files, extents, best_extents,
+ *   score, worst [{path, inode, extents, best_extents, score}]}, e2fsck {non_contiguous_files,
+ *   non_contiguous_directories, non_contiguous_percent}, e2freefrag {min_kib, max_kib, mean_kib,
+ *   histogram as in free, without empty rows}, filefrag {files, extents}.
+ * - blame, in each of io: {seeks, owned_seeks, files, worst [{path, inode, seeks, share}]}; seeks
+ *   to what no file owns are in seeks only.
  * - location {"partition","offset_bytes","size_bytes"}: where in the image the filesystem may
  *   lie; partition is null unless --partition chose one. With --analyze in each image, too.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
@@ -110,5 +116,37 @@ int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
  * counts what is over it. The mean is rounded to a whole number.
  */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
+
+/* Which I/Os a histogram of a capture counts. */
+enum fl_capture_of { FL_CAPTURE_ALL, FL_CAPTURE_READS, FL_CAPTURE_WRITES, FL_CAPTURE_OFS };
+
+struct fl_capture {
+	struct fl_hist hist; /* sum is mean * count, as the mean is rounded */
+	enum fl_capture_of of;
+	int64_t world, handle; /* of the virtual machine and its disk */
+};
+
+/* Zero-initialise, free with fl_array_free. */
+struct fl_captures {
+	FL_ARRAY(struct fl_capture);
+};
+
+/*
+ * Reads what vscsiStats or fl_report_csv wrote, any number of histograms; text need not end with a
+ * NUL. FL_ESYNTAX with the number of the line in diag: not that layout, a name or limit that
+ * vscsiStats does not have, frequencies that do not add up. FL_ENOMEM. captures on success only.
+ */
+int fl_captures_parse(const char *text, size_t bytes, struct fl_captures *captures,
+		      struct fl_diag *diag) FL_CHECKED;
+
+/*
+ * A workload of a map as a fio iolog, version 2, of one device named FL_FIO_DEVICE, which begins
+ * where the filesystem does; no such file
+ * exists, so that nothing is overwritten before fio's --replay_redirect names a disk. Malloc'd.
+ * FL_ENOMEM, and what fl_stream_run returns.
+ */
+#define FL_FIO_DEVICE "fraglab-disk"
+int fl_report_fio_log(const struct fl_map *map, enum fl_workload workload,
+		      const struct fl_stream_options *options, char **text) FL_CHECKED;
 
 #endif

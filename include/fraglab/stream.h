@@ -27,10 +27,11 @@ enum fl_workload {
 	FL_WORKLOAD_INSTALL,
 	FL_WORKLOAD_RANDOM_8K, /* direct reads of 8 KiB at random places in the largest files */
 	FL_WORKLOAD_SEQUENTIAL_512K, /* direct reads of 512 KiB through the largest files */
+	FL_WORKLOAD_TRACE,	     /* recorded I/O: see trace.h */
 	FL_WORKLOADS
 };
 
-/* "read-all", "read-inode-order", "install", "random-8k", "sequential-512k". */
+/* "read-all", "read-inode-order", "install", "random-8k", "sequential-512k", "trace". */
 const char *fl_workload_name(enum fl_workload workload);
 /* False: no such workload. */
 bool fl_workload_find(const char *name, enum fl_workload *workload);
@@ -40,6 +41,8 @@ struct fl_io {
 	uint32_t sectors; /* length, > 0 */
 	bool write;
 };
+
+struct fl_trace;
 
 /* 0 is every field's default. */
 struct fl_stream_options {
@@ -58,6 +61,7 @@ struct fl_stream_options {
 	uint64_t seed;
 	/* install: bytes of the package; default 256 MiB, and at most half of what is free. */
 	uint64_t install_bytes;
+	const struct fl_trace *trace; /* for FL_WORKLOAD_TRACE; borrowed */
 };
 
 #define FL_STREAM_PAGE_BYTES 4096u	    /* the page size modelled */
@@ -84,7 +88,8 @@ typedef int (*fl_io_sink)(void *context, const struct fl_io *io);
  *
  * Install writes and direct reads are documented in install.c and inside.c.
  *
- * FL_EINVAL: max_io_bytes is no multiple of the block size, or readahead_bytes none of the page;
+ * FL_EINVAL: max_io_bytes is no multiple of the block size, or readahead_bytes none of the page; no
+ * trace to replay;
  * FL_ENOMEM; what the sink returned.
  */
 int fl_stream_run(const struct fl_map *map, enum fl_workload workload,

@@ -16,6 +16,43 @@
 
 #define BLOCK 4096
 
+static void fill_legacy(struct fl_legacy_metrics *legacy, bool better)
+{
+	legacy->e4defrag.files = 26000;
+	legacy->e4defrag.extents = better ? 26010 : 70000;
+	legacy->e4defrag.best = 26000;
+	legacy->e4defrag.score = better ? 0.25 : 57.75;
+	legacy->e4defrag.worst_count = 1;
+	legacy->e4defrag.worst[0].ino = 4711;
+	legacy->e4defrag.worst[0].extents = better ? 2 : 1243;
+	legacy->e4defrag.worst[0].best = 1;
+	legacy->e4defrag.worst[0].score = better ? 8.0 : 90.5;
+	strcpy(legacy->e4defrag.worst[0].path, "/var/log/mail");
+	legacy->e2fsck.files = better ? 5 : 8000;
+	legacy->e2fsck.directories = better ? 0 : 12;
+	legacy->e2fsck.percent = better ? 0.1 : 30.4;
+	legacy->e2freefrag.min_kib = 4;
+	legacy->e2freefrag.max_kib = 128;
+	legacy->e2freefrag.mean_kib = 92;
+	legacy->filefrag.files = 25990;
+	legacy->filefrag.extents = better ? 26001 : 69000;
+}
+
+static void fill_blame(struct fl_blame *blame, bool better)
+{
+	blame->seeks = better ? 697 : 848;
+	blame->owned = 690;
+	blame->files = 400;
+	blame->worst_count = 2;
+	blame->worst[0].ino = 4711;
+	blame->worst[0].seeks = better ? 1 : 424;
+	blame->worst[0].share = better ? 1.0 / 697 : 0.5;
+	strcpy(blame->worst[0].path, "/var/log/mail");
+	blame->worst[1].ino = 12;
+	blame->worst[1].seeks = 1;
+	strcpy(blame->worst[1].path, "/once");
+}
+
 static void fill_side(struct fl_io_side *side, int64_t salt)
 {
 	fl_hist_init(&side->length, FL_HIST_LENGTH);
@@ -76,6 +113,7 @@ static void fill_metrics(struct fl_metrics *m, bool better)
 	m->free.histogram[0].blocks = 1;
 	m->free.histogram[5].extents = 2;
 	m->free.histogram[5].blocks = 90;
+	fill_legacy(&m->legacy, better);
 	m->io_count = 2;
 	for (unsigned w = 0; w < m->io_count; w++) {
 		io = &m->io[w];
@@ -86,6 +124,7 @@ static void fill_metrics(struct fl_metrics *m, bool better)
 		io->seeks_per_100mib = better ? 324.25 : 2479.5;
 		io->sequential_ratio = better ? 0.303 : 0.152;
 		io->mean_io_bytes = better ? 65536.5 : 30413;
+		fill_blame(&io->blame, better);
 		fl_hist_init(&io->length, FL_HIST_LENGTH);
 		fl_hist_init(&io->seek, FL_HIST_SEEK);
 		fl_hist_init(&io->windowed_seek, FL_HIST_WINDOWED_SEEK);
@@ -250,6 +289,15 @@ static void test_text_of_a_run(void **state)
 	expect_row(text, "  of the largest possible", "0.4 %", "100.0 %", "+99.6 pt");
 	expect_row(text, "  sequential I/Os", "15.2 %", "30.3 %", "+15.1 pt");
 	expect_row(text, "  seeks per 100 MiB", "2,480", "324.2", "-86.9 %");
+	expect(text, "\nas other tools count\n");
+	expect_row(text, "  e4defrag score", "57.8", "0.2", "-99.6 %");
+	expect_row(text, "  e2fsck non-contiguous", "30.4 %", "0.1 %", "-30.3 pt");
+	expect_row(text, "  filefrag extents", "69,000", "26,001", "-62.3 %");
+	expect(text, "\nfree extents of                     before              after\n");
+	expect(text, "\n  4 KiB - 8 KiB                   1   0.0%           1   0.0%\n");
+	expect(text, "\n  128 KiB - 256 KiB               2   0.0%           2   0.0%\n");
+	/* Afterwards each file costs one. */
+	expect(text, "\nread-all, after: no file costs more than one of the 697 seeks\n");
 	expect(text, "\nread-all\n");
 	expect(text, "\nread-inode-order\n");
 	expect(text, "moved            3 GiB in 12,345 extents\n");
@@ -348,6 +396,10 @@ static void test_text_of_images(void **state)
 	expect(text, "defrag 0.1.0: 2 images\n");
 	expect(text, "  1  /images/aged/disk.img\n");
 	expect(text, "1:disk.img       2:disk.img           change\n");
+	expect(text, "\nread-all, 1:disk.img: files that cost most of the 848 seeks\n"
+		     "      seeks    share   file\n"
+		     "        424   50.0 %   /var/log/mail\n\n"
+		     "read-all, 2:disk.img: no file");
 	free(text);
 
 	for (int i = 0; i < 5; i++)
@@ -356,6 +408,11 @@ static void test_text_of_images(void **state)
 			   i & 1);
 	text = text_of(report, false);
 	for (const char *at = text; (at = strstr(at, "\nfragments ")); at++)
+		tables++;
+	assert_int_equal(tables, 2);
+	/* Seven images are four and three side by side, for each histogram. */
+	tables = 0;
+	for (const char *at = text; (at = strstr(at, "\nI/O length  ")); at++)
 		tables++;
 	assert_int_equal(tables, 2);
 	expect(text, "\\x0a\\x1b[2J\\xff.img");
@@ -389,6 +446,13 @@ static void test_text_extremes(void **state)
 		m->free.extents = 1;
 		m->free.largest_bytes = (UINT64_MAX >> 1) >> (40 * i);
 		m->free.largest_possible_bytes = UINT64_MAX;
+		m->free.blocks = UINT64_MAX;
+		m->free.histogram[3].extents = m->free.histogram[3].blocks = UINT64_MAX;
+		m->legacy.e4defrag.score = i ? -1e6 : 96.5;
+		m->legacy.filefrag.extents = UINT64_MAX;
+		m->io[0].blame.seeks = m->io[0].blame.worst[0].seeks = UINT64_MAX;
+		m->io[0].blame.worst[0].share = 1.0;
+		memcpy(m->io[0].blame.worst[0].path, path, 255);
 		m->io[0].seeks_per_100mib = i ? 1e18 : 1.0;
 		for (size_t pin = 0; pin < FL_PIN_COUNT; pin++)
 			m->files.pinned[pin] = UINT64_MAX;
@@ -487,10 +551,35 @@ static void check_state(const json_t *m)
 		"io.0.bytes",
 		"io.0.seeks",
 		"files.forced_fragments",
+		"legacy.e4defrag.files",
+		"legacy.e4defrag.extents",
+		"legacy.e4defrag.best_extents",
+		"legacy.e4defrag.worst.0.extents",
+		"legacy.e4defrag.worst.0.best_extents",
+		"legacy.e4defrag.worst.0.inode",
+		"legacy.e2fsck.non_contiguous_files",
+		"legacy.e2fsck.non_contiguous_directories",
+		"legacy.e2freefrag.min_kib",
+		"legacy.e2freefrag.max_kib",
+		"legacy.e2freefrag.mean_kib",
+		"legacy.e2freefrag.histogram.1.from_bytes",
+		"legacy.filefrag.files",
+		"legacy.filefrag.extents",
+		"io.0.blame.seeks",
+		"io.0.blame.owned_seeks",
+		"io.0.blame.files",
+		"io.1.blame.worst.1.seeks",
+		"io.1.blame.worst.1.inode",
 	};
 	static const char *const reals[] = {
-		"files.layout_score",	 "free.mean_bytes",    "io.0.seeks_per_100mib",
-		"io.0.sequential_ratio", "io.0.mean_io_bytes",
+		"files.layout_score",
+		"free.mean_bytes",
+		"io.0.seeks_per_100mib",
+		"io.0.sequential_ratio",
+		"io.0.mean_io_bytes",
+		"legacy.e4defrag.score",
+		"legacy.e2fsck.non_contiguous_percent",
+		"io.0.blame.worst.0.share",
 	};
 	static const char *const nulls[] = {
 		"io.0.mean_latency_us",
