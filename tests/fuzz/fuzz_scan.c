@@ -87,6 +87,9 @@ static bool measure(const struct state *state, const struct fl_map *map, struct 
 	if (state->header[2] & 0x40) {
 		options.workload_count = 1;
 		options.workloads[0] = (enum fl_workload)(number % FL_WORKLOADS);
+		/* A trace comes from a text, which has a target of its own. */
+		if (options.workloads[0] == FL_WORKLOAD_TRACE)
+			options.workloads[0] = FL_WORKLOAD_READ_ALL;
 		options.disk.model = number & 8 ? FL_DISK_SSD : FL_DISK_NONE;
 	}
 	error = fl_analyze(map, &options, metrics);
