@@ -106,7 +106,7 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 	scene->before = malloc(scene->size_bytes);
 	after = malloc(scene->size_bytes);
 	good = scene->before && after && load(path, scene->before, scene->size_bytes);
-	if (good && program->defrag && !image->by_turns)
+	if (good && program->defrag)
 		good = age(scene, why);
 	if (good) {
 		scene->oracle = oracle_new(scene->before, scene->size_bytes, why);
