@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 #include "common/cli/options.h"
@@ -174,6 +175,23 @@ static void moving_progress(void *context, uint64_t done, uint64_t total)
 	fl_progress_update(&run->progress, done, total);
 }
 
+/* Other machines may have to answer; see fl_fs_claim. */
+static bool wait_for_others(void *context, uint32_t seconds)
+{
+	struct run *run = context;
+	uint32_t done = 0;
+
+	fl_progress_phase(&run->progress, "waiting for other machines", "seconds", 0);
+	while (done < seconds && !stop_asked(run)) {
+		fl_progress_update(&run->progress, done, seconds);
+		done += sleep(1) == 0;
+	}
+	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
+	/* Only now: waiting is not moving. */
+	(void)clock_gettime(CLOCK_MONOTONIC, &run->move_began);
+	return done == seconds;
+}
+
 static int move(struct run *run)
 {
 	struct fl_move_options options = {
@@ -181,11 +199,15 @@ static int move(struct run *run)
 		.cancelled = stop_asked,
 		.progress = moving_progress,
 		.context = run,
+		.claimant = {.wait = wait_for_others, .context = run},
 	};
 	struct timespec to = {0};
 	int error;
 
 	run->action = "moving";
+	if (getrandom(&options.claimant.sequence, sizeof(options.claimant.sequence), 0) < 0)
+		return FL_EIO;
+	options.claimant.sequence = 1 + options.claimant.sequence % FL_FS_MOST_SEQUENCE;
 	/* From here on it is the mover that knows where it may stop. */
 	run->may_stop = false;
 	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
@@ -347,8 +369,13 @@ static int fail(struct run *run, int error, const char *written)
 
 	status = fl_message_failure(name, written, e2fs_name, run->action, error, &run->diag,
 				    state_of(run));
-	free(e2fs_name);
 	fl_run_list_partitions(run);
+	if (run->report.moves.claimed)
+		fl_message(name, written,
+			   "multiple mount protection still says that it is in use; before "
+			   "anything else run tune2fs -f -E clear_mmp %s",
+			   e2fs_name ? e2fs_name : written);
+	free(e2fs_name);
 	if (run->has_undo && run->report.moves.wrote)
 		fl_message(name, written, "e2undo %s %s brings back the image of before",
 			   run->options->undo_path, written);
