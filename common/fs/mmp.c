@@ -140,8 +140,8 @@ int fl_fs_claim_holds(struct fl_fs *fs, struct fl_diag *diag)
 static int wait_for_others(struct fl_fs *fs, const struct fl_claimant *claimant,
 			   struct fl_diag *diag)
 {
-	uint64_t interval = fl_max(fs->ext2->super->s_mmp_update_interval,
-				   EXT4_MMP_MIN_CHECK_INTERVAL);
+	uint64_t interval =
+		fl_max(fs->ext2->super->s_mmp_update_interval, EXT4_MMP_MIN_CHECK_INTERVAL);
 	uint32_t seconds = (uint32_t)fl_min(2 * interval + 1, interval + 60);
 
 	return claimant->wait(claimant->context, seconds)
@@ -149,11 +149,13 @@ static int wait_for_others(struct fl_fs *fs, const struct fl_claimant *claimant,
 		       : fl_fail(diag, FL_ECANCELLED, "cancelled: nothing is written");
 }
 
-int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant, struct fl_diag *diag)
+int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant, bool *wrote,
+		struct fl_diag *diag)
 {
 	struct fl_diag ignored;
 	int error;
 
+	*wrote = false;
 	if (!ext2fs_has_feature_mmp(fs->ext2->super))
 		return 0;
 	if (fs->mode != FL_FS_CHANGE || fs->claimed || !claimant->wait || !claimant->sequence ||
@@ -164,6 +166,7 @@ int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant, struct fl_
 	error = fl_mmp_check(fs, diag);
 	if (error)
 		return error;
+	*wrote = true;
 	error = write_sequence(fs, claimant->sequence, diag);
 	if (!error)
 		error = wait_for_others(fs, claimant, diag);
@@ -171,9 +174,8 @@ int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant, struct fl_
 		error = fl_fs_claim_holds(fs, diag);
 	if (!error)
 		error = write_sequence(fs, EXT4_MMP_SEQ_FSCK, diag);
-	/* Should that fail as well, it is still claimed. */
-	if (error && fl_fs_disclaim(fs, &ignored))
-		return error;
+	if (error && !fl_fs_disclaim(fs, &ignored))
+		*wrote = error != FL_EBUSY && error != FL_ECANCELLED;
 	return error;
 }
 

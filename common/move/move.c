@@ -192,16 +192,18 @@ static int run_fenced(struct mover *mover)
 static int run(struct mover *mover)
 {
 	struct fl_diag diag = {{0}};
-	int error = fl_fs_claim(mover->fs, &mover->options->claimant, mover->diag), given_back;
+	int error = fl_fs_claim(mover->fs, &mover->options->claimant, &mover->result->wrote,
+				mover->diag);
 
 	if (!error) {
+		int given_back;
+
 		error = run_fenced(mover);
 		given_back = fl_fs_disclaim(mover->fs, &diag);
 		if (given_back && (!error || error == FL_ECANCELLED))
 			error = fl_fail(mover->diag, given_back, "%s", diag.text);
 	}
 	mover->result->claimed = fl_fs_claimed(mover->fs);
-	mover->result->wrote |= mover->result->claimed;
 	return error;
 }
 

@@ -99,9 +99,10 @@ struct fl_claimant {
  * Tells all machines that the filesystem is being worked on, the way e2fsck does, waiting as
  * the protocol demands (11 seconds if not set otherwise). Without that feature nothing is done.
  * FL_EBUSY: another machine was quicker; FL_ECANCELLED: wait returned false. After a failure the
- * block is as it was, unless fl_fs_claimed says that this failed too.
+ * block is as it was, unless fl_fs_claimed says that this failed too. *wrote, always set: something
+ * was written, and not all of it taken back for certain.
  */
-int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant,
+int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant, bool *wrote,
 		struct fl_diag *diag) FL_CHECKED;
 /*
  * FL_EBUSY: another machine has begun to use it in spite of the claim, and nothing more may be

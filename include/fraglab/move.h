@@ -21,7 +21,7 @@ struct fl_move_options {
 	bool (*cancelled)(void *context);
 	/* Blocks written so far, of all. NULL: none. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
-	void *context; /* for both */
+	void *context;		     /* for both */
 	struct fl_claimant claimant; /* only used with multiple mount protection */
 };
 
@@ -30,9 +30,9 @@ struct fl_move_result {
 	uint64_t bytes;	  /* data bytes they cover */
 	uint64_t batches; /* batches done */
 	uint64_t flushes;
-	bool fenced; /* the image is still marked unclean: run e2fsck */
+	bool fenced;  /* the image is still marked unclean: run e2fsck */
 	bool claimed; /* multiple mount protection still says that it is in use */
-	/* At least one write was attempted. (A claim that was given back does not count.) */
+	/* At least one write was attempted. A claim (fl_fs_claim) that was taken back is none. */
 	bool wrote;
 };
 

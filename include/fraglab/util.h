@@ -32,7 +32,8 @@
 		 ? FL_ENOMEM                                                                       \
 		 : ((array)->at[(array)->count++] = (value), 0))
 
-/* Appends `number` items of the same type. Evaluates to 0, or FL_ENOMEM with the array unchanged. */
+/* Appends `number` items of the same type. Evaluates to 0, or FL_ENOMEM with the array unchanged.
+ */
 #define fl_array_append(array, items, number)                                                      \
 	fl_array_append_((void **)&(array)->at, &(array)->count, &(array)->room,                   \
 			 1 ? (items) : (array)->at, (number), sizeof(*(array)->at))

@@ -342,8 +342,8 @@ int crash_image_make(const struct crash_image *image, const char *path)
 	fl_rng_seed(&f.rng, image->kib + image->full_percent);
 	if (!status) {
 		step = "filling it";
-		error = ext2fs_open(path, EXT2_FLAG_RW | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0,
-				    unix_io_manager, &f.fs);
+		error = ext2fs_open(path, EXT2_FLAG_RW | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0,
+				    0, unix_io_manager, &f.fs);
 		if (!error)
 			error = ext2fs_read_bitmaps(f.fs);
 		f.block = f.fs ? malloc(f.fs->blocksize) : NULL;

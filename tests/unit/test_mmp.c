@@ -14,6 +14,7 @@ struct scene {
 	unsigned waits;
 	bool other; /* another machine writes while we wait */
 	bool stop;
+	bool wrote;
 };
 
 static uint32_t sequence_on_disk(const struct scene *scene)
@@ -50,7 +51,7 @@ static int claim(struct scene *scene)
 {
 	const struct fl_claimant claimant = {SEQUENCE, wait_a_little, scene};
 
-	return fl_fs_claim(scene->bench->fs, &claimant, &scene->bench->diag);
+	return fl_fs_claim(scene->bench->fs, &claimant, &scene->wrote, &scene->bench->diag);
 }
 
 static void claim_and_give_back(struct bench *b, const char *arguments)
@@ -62,6 +63,7 @@ static void claim_and_give_back(struct bench *b, const char *arguments)
 
 	bench_peek(b, before, sizeof(before), scene.at);
 	assert_int_equal(claim(&scene), 0);
+	assert_true(scene.wrote);
 	assert_int_equal(scene.waits, 1);
 	assert_true(fl_fs_claimed(b->fs));
 	assert_int_equal(sequence_on_disk(&scene), EXT4_MMP_SEQ_FSCK);
@@ -91,6 +93,7 @@ static void test_other_is_quicker(void **state)
 
 	scene.other = true;
 	assert_int_equal(claim(&scene), FL_EBUSY);
+	assert_false(scene.wrote);
 	assert_false(fl_fs_claimed(scene.bench->fs));
 	assert_int_equal(sequence_on_disk(&scene), 0x04030201);
 }
@@ -102,6 +105,7 @@ static void test_other_was_quicker(void **state)
 
 	bench_poke(scene.bench, "\1\2\3\4", 4, scene.at + 4);
 	assert_int_equal(claim(&scene), FL_EBUSY);
+	assert_false(scene.wrote);
 	assert_int_equal(scene.waits, 0);
 	assert_int_equal(sequence_on_disk(&scene), 0x04030201);
 }
@@ -113,6 +117,7 @@ static void test_stop(void **state)
 
 	scene.stop = true;
 	assert_int_equal(claim(&scene), FL_ECANCELLED);
+	assert_false(scene.wrote);
 	assert_false(fl_fs_claimed(scene.bench->fs));
 	assert_true(bench_digest(scene.bench) == digest);
 }
@@ -136,13 +141,13 @@ static void test_misuse(void **state)
 	struct bench *b = scene.bench;
 	struct fl_claimant none = {0}, reserved = {EXT4_MMP_SEQ_FSCK, wait_a_little, &scene};
 
-	assert_int_equal(fl_fs_claim(b->fs, &none, &b->diag), FL_EINVAL);
-	assert_int_equal(fl_fs_claim(b->fs, &reserved, &b->diag), FL_EINVAL);
+	assert_int_equal(fl_fs_claim(b->fs, &none, &scene.wrote, &b->diag), FL_EINVAL);
+	assert_int_equal(fl_fs_claim(b->fs, &reserved, &scene.wrote, &b->diag), FL_EINVAL);
 	assert_int_equal(sequence_on_disk(&scene), EXT4_MMP_SEQ_CLEAN);
 	/* Nothing is needed where there is no such protection. */
 	bench_make(b, "8M", "-t ext4 -b 1024");
 	assert_int_equal(bench_open(b, FL_FS_CHANGE), 0);
-	assert_int_equal(fl_fs_claim(b->fs, &none, &b->diag), 0);
+	assert_int_equal(fl_fs_claim(b->fs, &none, &scene.wrote, &b->diag), 0);
 	assert_false(fl_fs_claimed(b->fs));
 }
 
