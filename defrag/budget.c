@@ -227,12 +227,17 @@ static uint64_t lay_ahead(struct units *units, size_t first, size_t end)
 	return lay(units, first, end, units->at[end].at - blocks);
 }
 
-/* Goes back over the best choice, noting it in the units. Blocks that move. */
-static uint64_t choose(struct sequence *seq, int64_t price)
+/* Blocks that a choice moves: beside kept fragments, and into other gaps. */
+struct choice {
+	uint64_t beside, away;
+};
+
+/* Goes back over the best choice, noting it in the units. */
+static struct choice choose(struct sequence *seq, int64_t price)
 {
 	struct units *units = &seq->packer->units;
+	struct choice choice = {0};
 	enum state state = KEPT;
-	uint64_t blocks = 0;
 
 	value_all(seq, price);
 	for (size_t i = units->count; i-- > 0;) {
@@ -244,24 +249,25 @@ static uint64_t choose(struct sequence *seq, int64_t price)
 		if (state == BEHIND) {
 			size_t first = seq->items[i].behind.first;
 
-			blocks += lay(units, first + 1, i + 1, unit_end(seq, &units->at[first]));
+			choice.beside +=
+				lay(units, first + 1, i + 1, unit_end(seq, &units->at[first]));
 			i = first + 1;
 			state = KEPT;
 			continue;
 		}
 		unit->placed = false;
 		unit->keep = state == KEPT;
-		blocks += state == MOVED ? unit->blocks : 0;
+		choice.away += state == MOVED ? unit->blocks : 0;
 		state = seq->items[i].before[state];
 		if (state == AHEAD) {
 			size_t first = seq->items[i].ahead.first;
 
-			blocks += lay_ahead(units, first, i);
+			choice.beside += lay_ahead(units, first, i);
 			i = first;
 			state = first ? seq->items[first - 1].state : KEPT;
 		}
 	}
-	return blocks;
+	return choice;
 }
 
 /* Free runs without what is laid at their beginnings and ends. */
@@ -294,13 +300,29 @@ static int collect_gaps(const struct sequence *seq, struct fl_runs *gaps)
 }
 
 /*
- * Places what was chosen. A gap ends what lies in it, which costs a joint: gaps that do not hold
- * what a joint costs are not worth it.
+ * A gap ends what lies in it, which costs a joint: those that do not hold what a joint costs are
+ * not worth it.
  */
+static uint64_t shortest_gap(int64_t price)
+{
+	return (uint64_t)(JOINT / price);
+}
+
+static uint64_t room_away(const struct sequence *seq, int64_t price)
+{
+	const struct fl_runs *runs = &seq->packer->map->free;
+	uint64_t room = 0;
+
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->at[i].len >= shortest_gap(price))
+			room += runs->at[i].len;
+	return room;
+}
+
+/* Places what was chosen. */
 static int place(struct sequence *seq, int64_t price)
 {
 	struct packer *packer = seq->packer;
-	uint64_t shortest = (uint64_t)(JOINT / price);
 	struct fl_runs gaps = {0};
 	int error = collect_gaps(seq, &gaps);
 
@@ -308,7 +330,7 @@ static int place(struct sequence *seq, int64_t price)
 		error = packer_set_aside(packer, &gaps, packer_tree_blocks(packer));
 	if (!error)
 		fl_runs_longest_first(&gaps);
-	while (gaps.count && gaps.at[gaps.count - 1].len < shortest && !error)
+	while (gaps.count && gaps.at[gaps.count - 1].len < shortest_gap(price) && !error)
 		error = fl_array_push(&packer->left, gaps.at[--gaps.count]);
 	if (!error)
 		error = fill_cut(&packer->units, &gaps, &packer->left);
@@ -342,7 +364,10 @@ static int solve(struct sequence *seq, uint64_t max_blocks)
 	while (high - low > 1) {
 		int64_t middle = low + (high - low) / 2;
 
-		if (choose(seq, middle) <= max_blocks)
+		struct choice choice = choose(seq, middle);
+
+		if (choice.beside + choice.away <= max_blocks &&
+		    choice.away <= room_away(seq, middle))
 			high = middle;
 		else
 			low = middle;
