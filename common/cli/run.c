@@ -18,9 +18,6 @@
 #include "common/cli/output.h"
 #include "common/cli/signals.h"
 
-/* As fl_plan_order has it. */
-#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
-
 /* --- the phases before anything is written --- */
 
 /* Opens the image, scans it and takes the "before" figures. */
@@ -42,67 +39,6 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 			   "scanned: %zu files in %zu extents, %" PRIu64 " blocks free",
 			   run->map->files.count, run->map->extents.count, run->map->free_blocks);
 	return fl_run_describe(run);
-}
-
-/* Target layout and plan: where everything shall go, and the way there. */
-static int make_plan(struct run *run)
-{
-	const uint64_t block_bytes = run->units->geo.block_bytes;
-	const struct fl_budget *budget = run->program->budget;
-	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
-	/* Small batches where a budget is to be kept closely. */
-	struct fl_order_options order = {
-		.batch_blocks =
-			most ? fl_max(fl_min(most / 8, DEFAULT_BATCH_BYTES / block_bytes), 1) : 0,
-	};
-	int error;
-
-	run->action = "planning";
-	error = run->program->target(run->program->settings, run->units, &run->target, &run->report,
-				     &run->diag);
-	if (!error)
-		error = fl_target_finish(&run->target, run->units, &run->diag);
-	if (!error)
-		error = fl_plan_order(run->units, &run->target, &order, &run->plan, &run->diag);
-	if (error)
-		return error;
-	if (budget && budget->bytes)
-		fl_plan_truncate(run->plan, most);
-	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
-	run->report.needed_bytes = run->plan->needed_blocks * block_bytes;
-	if (run->options->verbose)
-		fl_message(run->program->name, run->image,
-			   "planned: %zu moves in %zu batches, %" PRIu64 " blocks to move, %" PRIu64
-			   " have to, %" PRIu64 " find no room",
-			   run->plan->moves.count, run->plan->batches.count,
-			   run->plan->moved_blocks, run->plan->needed_blocks,
-			   run->plan->left_blocks);
-	return 0;
-}
-
-/* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
-static int predict(struct run *run, bool *beyond)
-{
-	struct fl_map *predicted = NULL, *units = NULL;
-	int error;
-
-	run->action = "checking the plan";
-	error = fl_plan_predict(run->units, run->plan, &predicted, &run->diag);
-	if (!error && predicted->blocks) {
-		units = predicted;
-		predicted = NULL;
-		error = fl_units_to_blocks(units, &predicted, &run->diag);
-		fl_map_free(units);
-	}
-	if (error)
-		return error;
-	error = fl_run_measure(run, predicted, &run->report.predicted);
-	if (!error)
-		run->report.has_predicted = true;
-	if (!error && run->options->dry_run)
-		error = fl_run_find_left(run, predicted, beyond);
-	fl_map_free(predicted);
-	return error;
 }
 
 /* --- the phases that write --- */
@@ -196,6 +132,7 @@ static int move(struct run *run)
 {
 	struct fl_move_options options = {
 		.verify = run->options->verify,
+		.buffer_bytes = run->options->memory_bytes,
 		.cancelled = stop_asked,
 		.progress = moving_progress,
 		.context = run,
@@ -321,9 +258,11 @@ static int change_image(struct run *run, bool *partly)
 	error = look(run, writes_here ? FL_DEVICE_WRITE : FL_DEVICE_READ,
 		     writes_here ? FL_FS_CHANGE : FL_FS_READ);
 	if (!error)
-		error = make_plan(run);
+		error = fl_run_plan(run);
 	if (!error)
-		error = predict(run, &beyond);
+		error = fl_run_predict(run, &beyond);
+	if (!error && dry_run)
+		error = fl_run_draw_curve(run);
 	if (error)
 		return error;
 	if (fl_signals_stop_asked())
