@@ -16,9 +16,11 @@
 /* Pieces are split, and cycles broken, when less than this share of what waits is ready. */
 #define SPLIT_SHARE 16
 #define EVICT_SHARE 64
+/* The pace is looked at after so many batches: they should fill half of what is free. */
+#define PACE_BATCHES 64
 
 /* Moves a ready piece to its destination, as part of the batch that is being formed. */
-static int take_piece(struct order *order, struct piece *piece)
+int order_take_piece(struct order *order, struct piece *piece)
 {
 	int error = order_touch(order, piece->file);
 
@@ -94,7 +96,7 @@ static int take_ready(struct order *order)
 		order->ready_blocks -= piece->len;
 		blocks += piece->len;
 		order->written_to = piece->to + piece->len;
-		error = take_piece(order, piece);
+		error = order_take_piece(order, piece);
 	}
 	order->ready.count = left;
 	return error;
@@ -145,6 +147,18 @@ static int form_batch(struct order *order, bool evict, bool *moved)
 	return error;
 }
 
+/* Whether so little goes that window by window would be faster; asked before each batch. */
+static bool crawls(struct order *order)
+{
+	uint64_t before = order->waiting_before;
+
+	if (order->plan->batches.count % PACE_BATCHES)
+		return false;
+	order->waiting_before = order->waiting_blocks;
+	return before && order->waiting_blocks > fl_blockset_count(order->free) &&
+	       before - fl_min(before, order->waiting_blocks) < fl_blockset_count(order->free) / 2;
+}
+
 static int run(struct order *order, struct fl_diag *diag)
 {
 	bool moved = true;
@@ -158,8 +172,8 @@ static int run(struct order *order, struct fl_diag *diag)
 		error = form_batch(order, false, &moved);
 		if (!error && !moved)
 			error = form_batch(order, true, &moved);
-		if (!moved)
-			break;
+		if (!error && (!moved || crawls(order)))
+			return order_tight(order);
 	}
 	return error;
 }

@@ -81,8 +81,12 @@ struct order {
 	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */
 	struct fl_runs freed;		/* by the batch that is being formed */
 	uint64_t waiting_blocks;	/* data blocks not at their destination */
+	uint64_t waiting_before;	/* when the pace was looked at last; 0: not yet */
 	size_t trees_away;		/* files whose tree is not at its final place */
-	uint32_t walk_start;		/* where the search for cycles goes on */
+	/* order_tight: the window, in buckets; what lies before it is done. */
+	bool tight;
+	size_t window_first, window_end;
+	uint32_t walk_start; /* where the search for cycles goes on */
 	uint64_t batch_blocks;
 	uint64_t budget; /* scratch of the batch that is being formed, less what is promised */
 	uint32_t walk;	 /* number of the last walk along blockers */
@@ -130,6 +134,21 @@ int order_touch(struct order *order, uint32_t file) FL_CHECKED;
 int order_lend(struct order *order) FL_CHECKED;
 /* Takes up to len scratch or lent blocks as one run. FL_ENOROOM: there is none. */
 int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run) FL_CHECKED;
+/*
+ * The whole way from here on, when the calls above find nothing to do: window by window. Ends
+ * when all is done or nothing goes any more.
+ */
+int order_tight(struct order *order) FL_CHECKED;
+/*
+ * Of order_tight: up to len free blocks outside the window, from `from` on if there are any; then
+ * takes them.
+ */
+bool order_take_outside(struct order *order, fl_pblk from, uint64_t len, struct fl_run *run);
+int order_occupy(struct order *order, struct fl_run run) FL_CHECKED;
+/* Moves a piece whose destination is free there, as part of the batch that is being formed. */
+int order_take_piece(struct order *order, struct piece *piece) FL_CHECKED;
+/* Lists a piece in the bucket where it is. */
+void order_index_here(struct order *order, uint32_t piece);
 /* Emits the batch from the files touched; *moved is false when nothing could be done. */
 int order_emit(struct order *order, bool *moved) FL_CHECKED;
 

@@ -32,6 +32,9 @@ int order_take_scratch(struct order *order, uint64_t len, struct fl_run *run)
 	struct fl_run best = {0}, seen;
 	int error;
 
+	if (order->tight)
+		return order_take_outside(order, 0, len, run) ? order_occupy(order, *run)
+							      : FL_ENOROOM;
 	if (!fl_blockset_next_run(order->scratch, pos, end, &seen))
 		pos = 0;
 	for (int i = 0; i < SCRATCH_LOOKS && best.len < len; i++) {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static void index_here(struct order *order, uint32_t index)
+void order_index_here(struct order *order, uint32_t index)
 {
 	struct piece *piece = &order->pieces.at[index];
 	uint32_t *head = &order->here[order_bucket(order, piece->at)];
@@ -51,7 +51,7 @@ int piece_split(struct order *order, uint32_t piece, uint32_t keep, uint32_t *ta
 	head->len = keep;
 	head->next = *tail;
 	order->pieces.at[*tail].next = next;
-	index_here(order, *tail);
+	order_index_here(order, *tail);
 	index_there(order, *tail);
 	return 0;
 }
@@ -62,7 +62,7 @@ static int push_waiting(struct order *order, struct piece piece, uint32_t *index
 
 	if (error)
 		return error;
-	index_here(order, *index);
+	order_index_here(order, *index);
 	index_there(order, *index);
 	order->files.at[piece.file].waiting++;
 	order->waiting_blocks += piece.len;
@@ -154,7 +154,7 @@ int order_add_tree_place(struct order *order, uint32_t file, fl_pblk block)
 	int error = push_piece(order, piece, &made);
 
 	if (!error)
-		index_here(order, made);
+		order_index_here(order, made);
 	return error;
 }
 

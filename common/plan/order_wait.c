@@ -79,7 +79,7 @@ int order_freed(struct order *order, struct fl_run run)
 		error = fl_blockset_add(order->scratch, start, stop - start);
 		pos = stop;
 	}
-	for (size_t bucket = first; bucket <= last && !error; bucket++)
+	for (size_t bucket = first; !order->tight && bucket <= last && !error; bucket++)
 		error = freed_in_bucket(order, bucket, run);
 	return error;
 }
