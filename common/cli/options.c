@@ -37,6 +37,7 @@ enum shared_id {
 	OPT_VERIFY,
 	OPT_VERSION,
 	OPT_WORKLOAD,
+	OPT_WRITE_CACHE,
 };
 
 struct shared_option {
@@ -70,6 +71,7 @@ static const struct shared_option shared_options[] = {
 	{"verify", 0, no_argument, OPT_VERIFY},
 	{"version", 'V', no_argument, OPT_VERSION},
 	{"workload", 0, required_argument, OPT_WORKLOAD},
+	{"write-cache", 0, required_argument, OPT_WRITE_CACHE},
 };
 #define SHARED_COUNT (sizeof(shared_options) / sizeof(shared_options[0]))
 
@@ -265,6 +267,18 @@ static int parse_queue(const char *value, struct fl_disk_options *disk, struct f
 	return error;
 }
 
+static int parse_write_cache(const char *value, struct fl_disk_options *disk, struct fl_diag *diag)
+{
+	uint64_t bytes;
+
+	if (fl_size_parse(value, &bytes))
+		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
+	if (bytes > FL_DISK_CACHE_MOST)
+		return fl_fail(diag, FL_ESYNTAX, "more than 8G: '%s'", value);
+	disk->write_cache_bytes = bytes;
+	return 0;
+}
+
 static int parse_progress(const char *value, enum fl_progress_when *when, struct fl_diag *diag)
 {
 	if (!strcmp(value, "auto"))
@@ -358,6 +372,7 @@ static int take_shared(const struct shared_option *option, const char *value,
 		if (fl_size_parse(value, &options->analysis.disk.bytes_per_second) ||
 		    !options->analysis.disk.bytes_per_second)
 			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", value);
+		options->analysis.stream.install_rate = options->analysis.disk.bytes_per_second;
 		break;
 	case OPT_READ_AHEAD:
 		return parse_read_ahead(value, &options->analysis, diag);
@@ -378,6 +393,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 		break;
 	case OPT_WORKLOAD:
 		return parse_workloads(value, options, diag);
+	case OPT_WRITE_CACHE:
+		return parse_write_cache(value, &options->analysis.disk, diag);
 	}
 	return 0;
 }
@@ -449,6 +466,9 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 	if (options->interleave && (!options->analyze || options->image_count < 2))
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --interleave: needs --analyze and two images or more");
+	if (options->analysis.disk.write_cache_bytes &&
+	    options->analysis.disk.model != FL_DISK_RAID5)
+		return fl_fail(diag, FL_ESYNTAX, "option --write-cache: needs --disk raid5");
 	if (options->analyze && options->output_path)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --output: nothing to write with --analyze");

@@ -105,6 +105,7 @@ struct fl_program {
 	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
 	"      --rate BYTES     most that a workload handles a second (default: no limit)\n"       \
+	"      --write-cache BYTES  of the controller before raid5 (default: none)\n"              \
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
 	"      --read-ahead BYTES  the kernel's read-ahead window (default 128K)\n"                \
 	"      --interleave     with --analyze: the images as guests on one array\n"               \

@@ -61,14 +61,25 @@ struct fl_stream_options {
 	uint64_t seed;
 	/* install: bytes of the package; default 256 MiB, and at most half of what is free. */
 	uint64_t install_bytes;
+	/* install: bytes that the program makes a second; 0: as fast as can be. Sets how much is
+	 * written back and committed at a time. */
+	uint64_t install_rate;
 	const struct fl_trace *trace; /* for FL_WORKLOAD_TRACE; borrowed */
 };
 
-#define FL_STREAM_PAGE_BYTES 4096u	    /* the page size modelled */
-#define FL_STREAM_INODE_READAHEAD 32u	    /* blocks of inode table; inode_readahead_blks */
-#define FL_STREAM_LARGEST_FILES 8u	    /* files that random-8k and sequential-512k use */
-#define FL_STREAM_RANDOM_READS 8192u	    /* reads that random-8k asks for */
-#define FL_STREAM_COMMIT_BYTES (128u << 20) /* install: data between two journal commits */
+#define FL_STREAM_PAGE_BYTES 4096u    /* the page size modelled */
+#define FL_STREAM_INODE_READAHEAD 32u /* blocks of inode table; inode_readahead_blks */
+#define FL_STREAM_LARGEST_FILES 8u    /* files that random-8k and sequential-512k use */
+#define FL_STREAM_RANDOM_READS 8192u  /* reads that random-8k asks for */
+/*
+ * install: data between two journal commits, FL_STREAM_COMMIT_BYTES of them, or with a rate what is
+ * made in the flusher's interval, which is ext4's for commits, too (vm.dirty_writeback_centisecs
+ * 500, mount option commit=5). That data are written when they are vm.dirty_expire_centisecs, 30 s,
+ * old delays the bursts and does not change them.
+ */
+#define FL_STREAM_COMMIT_BYTES ((uint64_t)128 << 20)
+#define FL_STREAM_COMMIT_SECONDS 5u
+uint64_t fl_stream_commit_bytes(const struct fl_stream_options *options);
 
 /* Consumes one I/O; a non-zero result ends the stream and is returned. */
 typedef int (*fl_io_sink)(void *context, const struct fl_io *io);
