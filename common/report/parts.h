@@ -74,6 +74,13 @@ void fl_report_print_table(FILE *out, const struct fl_report_table *table);
 void fl_report_print_bars(FILE *out, const struct fl_report_column *columns, size_t count,
 			  bool headed);
 
+/* --- text_images.c --- */
+
+/* Free space and the first workload's histograms, side by side as far as there is room. */
+void fl_report_print_histograms(FILE *out, const struct fl_report_column *columns, size_t count);
+/* --analyze: a column an image, four to a table, the change from first to last at the end. */
+int fl_report_print_images(FILE *out, const struct fl_report *report, bool colour) FL_CHECKED;
+
 /* --- space.c --- */
 
 /* Free extents by size: how many, and their share of the free blocks. Columns as for the bars. */
