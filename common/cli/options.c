@@ -15,6 +15,7 @@
 
 enum shared_id {
 	OPT_ANALYZE,
+	OPT_CAPTURE,
 	OPT_CSV,
 	OPT_DISK,
 	OPT_DRY_RUN,
@@ -49,6 +50,7 @@ struct shared_option {
 
 static const struct shared_option shared_options[] = {
 	{"analyze", 0, no_argument, OPT_ANALYZE},
+	{"capture", 0, required_argument, OPT_CAPTURE},
 	{"csv", 0, required_argument, OPT_CSV},
 	{"disk", 0, required_argument, OPT_DISK},
 	{"dry-run", 'n', no_argument, OPT_DRY_RUN},
@@ -331,6 +333,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 	case OPT_ANALYZE:
 		options->analyze = true;
 		break;
+	case OPT_CAPTURE:
+		return parse_path(value, &options->capture_path, diag);
 	case OPT_CSV:
 		return parse_path(value, &options->csv_path, diag);
 	case OPT_DISK:
@@ -469,6 +473,8 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 	if (options->analysis.disk.write_cache_bytes &&
 	    options->analysis.disk.model != FL_DISK_RAID5)
 		return fl_fail(diag, FL_ESYNTAX, "option --write-cache: needs --disk raid5");
+	if (options->capture_path && !options->analyze)
+		return fl_fail(diag, FL_ESYNTAX, "option --capture: needs --analyze");
 	if (options->analyze && options->output_path)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --output: nothing to write with --analyze");

@@ -253,6 +253,8 @@ static json_t *report_json(const struct fl_report *report)
 	failed |= put(root, "location", location_json(&report->images[0]));
 	failed |= put(root, "filesystem", filesystem_json(&report->images[0].filesystem));
 	failed |= report->analyze ? put_images(root, report) : put_run(root, report);
+	if (report->captures.count)
+		failed |= put(root, "captures", fl_json_captures(report));
 	if (report->interleaved_count)
 		failed |= put_interleaved(root, report);
 	return finish(root, failed);

@@ -90,3 +90,40 @@ json_t *fl_json_io(const struct fl_io_metrics *io)
 	failed |= put(object, "histograms", histograms);
 	return finish(object, failed);
 }
+
+/* The histograms of one disk, all I/Os beside those of reads and writes, as an io has them. */
+static json_t *capture_json(const struct fl_report *report, size_t first)
+{
+	const struct fl_captures *captures = &report->captures;
+	json_t *object = json_object(), *histograms = json_object(), *sides[FL_CAPTURE_OFS];
+	bool failed = false;
+
+	sides[FL_CAPTURE_ALL] = histograms;
+	sides[FL_CAPTURE_READS] = json_object();
+	sides[FL_CAPTURE_WRITES] = json_object();
+	for (size_t i = first; i < captures->count; i++) {
+		const struct fl_capture *capture = &captures->at[i];
+
+		if (fl_captures_same_disk(&captures->at[first], capture))
+			failed |= put(sides[capture->of], fl_hist_name(capture->hist.kind),
+				      fl_json_hist(&capture->hist));
+	}
+	failed |= put(histograms, "reads", sides[FL_CAPTURE_READS]);
+	failed |= put(histograms, "writes", sides[FL_CAPTURE_WRITES]);
+	failed |= put(object, "path", path_string(report->capture_path));
+	failed |= put(object, "world", json_integer(captures->at[first].world));
+	failed |= put(object, "handle", json_integer(captures->at[first].handle));
+	failed |= put(object, "histograms", histograms);
+	return finish(object, failed);
+}
+
+json_t *fl_json_captures(const struct fl_report *report)
+{
+	json_t *list = json_array();
+	bool failed = false;
+
+	for (size_t i = 0; i < report->captures.count; i++)
+		if (fl_captures_first_of_disk(&report->captures, i))
+			failed |= add(list, capture_json(report, i));
+	return finish(list, failed);
+}

@@ -101,7 +101,8 @@ static int print_states(FILE *out, const struct fl_report *report, bool colour)
 	}
 	fputc('\n', out);
 	fl_report_print_table(out, &table);
-	fl_report_print_histograms(out, columns, table.count);
+	if (fl_report_print_histograms(out, report, columns, table.count))
+		return FL_ENOMEM;
 	return fl_report_print_blame(out, &columns[table.count - 1], table.count > 1);
 }
 

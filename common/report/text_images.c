@@ -43,20 +43,82 @@ static void free_heads(struct fl_report_column *columns, char **heads, size_t co
 	free(columns);
 }
 
-/* Histograms, as many columns side by side as fit, then the next ones below. */
-void fl_report_print_histograms(FILE *out, const struct fl_report_column *columns, size_t count)
+#define DISKS_SHOWN 3 /* of a capture; the JSON document has all */
+
+/* A disk of a capture as a column; its histograms stand for those of a workload. */
+struct captured {
+	char head[REPORT_CELL];
+	struct fl_metrics metrics;
+};
+
+static void fill_captured(const struct fl_captures *captures, size_t first,
+			  struct fl_io_metrics *io)
 {
+	fl_hist_init(&io->seek, FL_HIST_SEEK);
+	fl_hist_init(&io->length, FL_HIST_LENGTH);
+	fl_hist_init(&io->latency, FL_HIST_LATENCY);
+	for (size_t i = first; i < captures->count; i++) {
+		const struct fl_capture *capture = &captures->at[i];
+
+		if (capture->of != FL_CAPTURE_ALL ||
+		    !fl_captures_same_disk(&captures->at[first], capture))
+			continue;
+		if (capture->hist.kind == FL_HIST_SEEK)
+			io->seek = capture->hist;
+		else if (capture->hist.kind == FL_HIST_LENGTH)
+			io->length = capture->hist;
+		else if (capture->hist.kind == FL_HIST_LATENCY)
+			io->latency = capture->hist;
+	}
+}
+
+/* The capture's columns, at most DISKS_SHOWN; returns how many. */
+static size_t add_captures(const struct fl_captures *captures, struct captured *captured,
+			   struct fl_report_column *columns)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < captures->count && count < DISKS_SHOWN; i++) {
+		if (!fl_captures_first_of_disk(captures, i))
+			continue;
+		snprintf(captured[count].head, REPORT_CELL, "capture %zu", count + 1);
+		fill_captured(captures, i, &captured[count].metrics.io[0]);
+		columns[count] = (struct fl_report_column){captured[count].head,
+							   &captured[count].metrics, 0};
+		count++;
+	}
+	if (count == 1)
+		snprintf(captured[0].head, REPORT_CELL, "capture");
+	return count;
+}
+
+int fl_report_print_histograms(FILE *out, const struct fl_report *report,
+			       const struct fl_report_column *columns, size_t count)
+{
+	struct fl_report_column *all;
+	struct captured *captured;
+
 	for (size_t i = 0; i < count; i += REPORT_SIDE_BY_SIDE) {
 		fputc('\n', out);
 		fl_report_print_space(out, columns + i, fl_min(count - i, REPORT_SIDE_BY_SIDE));
 	}
 	if (!columns[0].metrics->io_count || !columns[0].metrics->io[0].ios)
-		return;
-	for (size_t i = 0; i < count; i += REPORT_SIDE_BY_SIDE) {
-		fputc('\n', out);
-		fl_report_print_bars(out, columns + i, fl_min(count - i, REPORT_SIDE_BY_SIDE),
-				     count > 1);
+		return 0;
+	all = fl_alloc(count + DISKS_SHOWN, sizeof(*all));
+	captured = fl_alloc(DISKS_SHOWN, sizeof(*captured));
+	if (all && captured) {
+		memcpy(all, columns, count * sizeof(*all));
+		count += add_captures(&report->captures, captured, all + count);
+		for (size_t i = 0; i < count; i += REPORT_SIDE_BY_SIDE) {
+			fprintf(out, "\n%s\n",
+				fl_workload_name(columns[0].metrics->io[0].workload));
+			fl_report_print_bars(out, all + i, fl_min(count - i, REPORT_SIDE_BY_SIDE),
+					     count > 1);
+		}
 	}
+	free(all);
+	free(captured);
+	return all && captured ? 0 : FL_ENOMEM;
 }
 
 /* --interleave: what the array under all guests sees, and what is left of going in sequence. */
@@ -116,9 +178,10 @@ int fl_report_print_images(FILE *out, const struct fl_report *report, bool colou
 		}
 		fl_report_print_table(out, &table);
 	}
-	fl_report_print_histograms(out, columns, count);
+	error = fl_report_print_histograms(out, report, columns, count);
+	if (error)
+		goto out;
 	print_interleaved(out, report);
-	error = 0;
 	for (size_t i = 0; i < count && !error; i++)
 		error = fl_report_print_blame(out, &columns[i], count > 1);
 out:
