@@ -5,7 +5,9 @@
 # queue of 32. Needs no root. The images are hollow (files have blocks, no content), so about 1 GiB
 # of space does. In $STUDY_DIR (default $BUILD/study; a tmpfs is several times faster).
 # SIZE, FULL, FILES, MONTHS, SEED and INSTALL change the experiment, CACHE (of the array's
-# controller; 0: none) and PACES (bytes a second that the setup program makes) the conditions.
+# controller; 0: none), PACES (bytes a second that the setup program makes) and MAX_IO (largest
+# request: the published I/Os over 512 KiB became more; 1280K is Linux's limit up to 6.16) the
+# conditions.
 #
 # Published (S. Drummonds, Windows Guest Defragmentation, Take Two, vpivot.com, April 2010, on tests
 # by Raxco): Windows Server 2008 on one virtual disk of 50 GB, 29 GB in use; SQL Server 2008 was
@@ -18,6 +20,7 @@ BUILD=${BUILD:-build}
 dir=${STUDY_DIR:-$BUILD/study}
 size=${SIZE:-50G} full=${FULL:-58} files=${FILES:-120000} months=${MONTHS:-6} seed=${SEED:-1}
 install=${INSTALL:-2G} cache=${CACHE:-256M} paces=${PACES:-40M 70M 100M}
+max_io=${MAX_IO:-1280K}
 begin=$SECONDS
 
 step() { # TEXT COMMAND...: status 1 is "done in part": the report says what
@@ -39,7 +42,7 @@ step "clone it" cp --sparse=always "$dir/aged.img" "$dir/clone.img"
 step "defragment the clone" "$BUILD/defrag" -q "$dir/clone.img"
 analyze() { # RESULT OPTION...
 	"$BUILD/defrag" -q --analyze --json="$dir/$1.json" --disk raid5 --write-cache "$cache" \
-		"${@:2}" "$dir/aged.img" "$dir/clone.img"
+		--max-io "$max_io" "${@:2}" "$dir/aged.img" "$dir/clone.img"
 }
 at_paces() {
 	local pace
@@ -65,8 +68,9 @@ jq -r --arg install "$install" "$figures"'
 		pair("install"; .mean_latency_us; ms), pair("read-all"; .mean_latency_us; ms)],
 	["I/Os over 30 ms", "15 % -> about 0",
 		pair("install"; .slow_ratio; pct), pair("read-all"; .slow_ratio; pct)],
-	["all I/Os", "-36.5 %, writes -44.6",
+	["all I/Os", "-36.5 %",
 		(change("install"; .ios) | pct), (change("read-all"; .ios) | pct)],
+	["  writes", "-44.6 %", (change("install"; .ios) | pct), ""],
 	["seeks / 100 MiB", "",
 		pair("install"; .seeks_per_100mib; round | tostring),
 		pair("read-all"; .seeks_per_100mib; round | tostring)],
@@ -90,16 +94,16 @@ echo
 cat <<EOF2
 
 Where the figures differ, and why:
-- Sequential share. It doubles in both. Ours is higher at both ends: requests up to 512 KiB, a
-  journal and sorted metadata are sequential on any disk; NTFS writes its tables in place.
+- Sequential share. It doubles in both. Ours is a little higher: ext4's journal, and metadata that
+  go home sorted, are sequential on any disk.
 - Latency. A cache of $cache takes what comes in bursts, every five seconds, until a burst does not fit.
-  Then the aged disk's writes wait for parity and the other's leave as whole stripes. Theirs, 55 ms on
-  average with 15 % over 30, means that those took a third of a second each: less cache for a
-  guest, or slower disks, than ours. What a burst of 32 I/Os takes on the link alone is 3 to 5 ms.
+  Then the aged disk's writes wait for parity, and the other's leave as whole stripes. Theirs, 55 ms
+  on average with 15 % over 30, means that those took a third of a second each: less cache for
+  a guest, or slower disks, than ours. What a burst of 32 I/Os takes on the link alone is 4 to 6 ms.
 - Over 30 ms. As theirs at a pace between those that the array keeps up with on the one disk and on
   the other; nothing at a lower one. Their pace is not known.
-- All I/Os. Theirs are of another test (five guests, two packages) and count reads; an install here
-  only writes, and free space of large runs still takes a request for each 512 KiB.
+- All I/Os. Theirs are of another test (five guests, two packages), and reads are among them; an
+  install here only writes.
 EOF2
 echo
 echo "Done in $((SECONDS - begin)) s. The images are in $dir; figures and histograms in study.json."
