@@ -9,7 +9,7 @@ CFLAGS ?= -O2 -g
 # What demo and check need beside make, as Debian packages; the only list.
 packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev e2fsprogs
 packages += libcmocka-dev patch attr mount fdisk xz-utils jq groff-base clang clang-format cppcheck
-packages += libclang-rt-dev valgrind
+packages += libclang-rt-dev valgrind fio
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 # WERROR=1, for CI: a warning is an error.

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_IO_LIMIT (UINT64_C(1) << 30)
+#define MULTIPLE_LIMIT (UINT64_C(1) << 30)
 #define MOST_PARTITIONS 65535 /* no table has more */
 
 enum shared_id {
@@ -24,6 +24,7 @@ enum shared_id {
 	OPT_INTERLEAVE,
 	OPT_JSON,
 	OPT_MAX_IO,
+	OPT_MEMORY,
 	OPT_MOVE_IMMUTABLE,
 	OPT_OFFSET,
 	OPT_OUTPUT,
@@ -59,6 +60,7 @@ static const struct shared_option shared_options[] = {
 	{"interleave", 0, no_argument, OPT_INTERLEAVE},
 	{"json", 0, optional_argument, OPT_JSON},
 	{"max-io", 0, required_argument, OPT_MAX_IO},
+	{"memory", 0, required_argument, OPT_MEMORY},
 	{"move-immutable", 0, no_argument, OPT_MOVE_IMMUTABLE},
 	{"offset", 0, required_argument, OPT_OFFSET},
 	{"output", 'o', required_argument, OPT_OUTPUT},
@@ -233,29 +235,17 @@ static int parse_workloads(const char *list, struct fl_options *options, struct 
 	return error;
 }
 
-static int parse_max_io(const char *value, struct fl_analyze_options *analysis,
-			struct fl_diag *diag)
+/* A size above 0 that is a multiple of so many KiB. */
+static int parse_multiple(const char *value, unsigned kib, uint64_t *bytes, struct fl_diag *diag)
 {
-	uint64_t bytes;
+	uint64_t found;
 
-	if (fl_size_parse(value, &bytes))
+	if (fl_size_parse(value, &found))
 		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
-	if (bytes < 1024 || bytes > MAX_IO_LIMIT || bytes % 1024)
-		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 1K, at most 1G: '%s'", value);
-	analysis->stream.max_io_bytes = bytes;
-	return 0;
-}
-
-static int parse_read_ahead(const char *value, struct fl_analyze_options *analysis,
-			    struct fl_diag *diag)
-{
-	uint64_t bytes;
-
-	if (fl_size_parse(value, &bytes))
-		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
-	if (!bytes || bytes > MAX_IO_LIMIT || bytes % FL_STREAM_PAGE_BYTES)
-		return fl_fail(diag, FL_ESYNTAX, "not a multiple of 4K, at most 1G: '%s'", value);
-	analysis->stream.readahead_bytes = bytes;
+	if (!found || found > MULTIPLE_LIMIT || found % (kib * UINT64_C(1024)))
+		return fl_fail(diag, FL_ESYNTAX, "not a multiple of %uK, at most 1G: '%s'", kib,
+			       value);
+	*bytes = found;
 	return 0;
 }
 
@@ -357,7 +347,9 @@ static int take_shared(const struct shared_option *option, const char *value,
 		options->json_path = NULL;
 		return value ? parse_path(value, &options->json_path, diag) : 0;
 	case OPT_MAX_IO:
-		return parse_max_io(value, &options->analysis, diag);
+		return parse_multiple(value, 1, &options->analysis.stream.max_io_bytes, diag);
+	case OPT_MEMORY:
+		return parse_multiple(value, 64, &options->memory_bytes, diag);
 	case OPT_OFFSET:
 		return parse_offset(value, options, diag);
 	case OPT_OUTPUT:
@@ -379,7 +371,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 		options->analysis.stream.install_rate = options->analysis.disk.bytes_per_second;
 		break;
 	case OPT_READ_AHEAD:
-		return parse_read_ahead(value, &options->analysis, diag);
+		return parse_multiple(value, FL_STREAM_PAGE_BYTES / 1024,
+				      &options->analysis.stream.readahead_bytes, diag);
 	case OPT_UNDO:
 		return parse_path(value, &options->undo_path, diag);
 	case OPT_VERBOSE:

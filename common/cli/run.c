@@ -178,6 +178,7 @@ static int move(struct run *run)
 {
 	struct fl_move_options options = {
 		.verify = run->options->verify,
+		.buffer_bytes = run->options->memory_bytes,
 		.cancelled = stop_asked,
 		.progress = moving_progress,
 		.context = run,

@@ -20,12 +20,18 @@
 int fl_device_punch(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
 int fl_device_zero(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
 
+/* Both, positions counted from base. */
+int fl_device_many(struct fl_device *device, enum fl_device_op op, const struct fl_transfer *items,
+		   size_t count, uint64_t base, size_t *failed) FL_CHECKED;
+
 /* True when device is a raw file (not a wrapper of one) and that file is the one in st. */
 bool fl_device_file_same(const struct fl_device *device, const struct stat *st);
 
 /* The descriptor of a raw file or block device (not a wrapper of one), borrowed; else -1. */
 int fl_device_file_fd(const struct fl_device *device);
 
+/* pread until all is read: 0 or FL_EIO, also when the file ends before. */
+int fl_device_file_pread(int fd, void *buffer, size_t length, uint64_t position) FL_CHECKED;
 /* pwrite until all is written: 0, FL_EHOSTFULL or FL_EIO; errno tells more. */
 int fl_device_file_pwrite(int fd, const void *buffer, size_t length, uint64_t position) FL_CHECKED;
 

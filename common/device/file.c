@@ -15,6 +15,7 @@
 
 #include <fraglab/util.h>
 
+#include "common/device/bulk.h"
 #include "common/device/device_private.h"
 
 /* A file with less than this missing is taken for fully stored. */
@@ -23,7 +24,8 @@
 struct file {
 	struct fl_device device;
 	int fd;
-	int flush_error; /* the first one; see file_flush */
+	int flush_error;      /* the first one; see file_flush */
+	struct fl_bulk *bulk; /* NULL until it is needed */
 	dev_t dev;
 	ino_t ino;
 	bool no_punch, no_zero; /* the host has said that it cannot */
@@ -39,9 +41,8 @@ int fl_device_host_error(int host_errno)
 	return host_errno == ENOSPC || host_errno == EDQUOT ? FL_EHOSTFULL : FL_EIO;
 }
 
-static int file_read(struct fl_device *device, void *buffer, size_t length, uint64_t position)
+int fl_device_file_pread(int fd, void *buffer, size_t length, uint64_t position)
 {
-	int fd = as_file(device)->fd;
 	uint8_t *at = buffer;
 
 	while (length) {
@@ -57,6 +58,11 @@ static int file_read(struct fl_device *device, void *buffer, size_t length, uint
 		position += (uint64_t)got;
 	}
 	return 0;
+}
+
+static int file_read(struct fl_device *device, void *buffer, size_t length, uint64_t position)
+{
+	return fl_device_file_pread(as_file(device)->fd, buffer, length, position);
 }
 
 int fl_device_file_pwrite(int fd, const void *buffer, size_t length, uint64_t position)
@@ -83,6 +89,21 @@ static int file_write(struct fl_device *device, const void *buffer, size_t lengt
 		      uint64_t position)
 {
 	return fl_device_file_pwrite(as_file(device)->fd, buffer, length, position);
+}
+
+/* Threads and a second descriptor: only for those who transfer in bulk. */
+static int file_many(struct fl_device *device, enum fl_device_op op,
+		     const struct fl_transfer *items, size_t count, uint64_t base, size_t *failed)
+{
+	struct file *file = as_file(device);
+
+	if (!file->bulk) {
+		int error = fl_bulk_new(file->fd, device->read_only, &file->bulk);
+
+		if (error)
+			return error;
+	}
+	return fl_bulk_run(file->bulk, op, items, count, base, failed);
 }
 
 /*
@@ -169,13 +190,17 @@ static int file_data_next(struct fl_device *device, uint64_t position, uint64_t 
 /* Closing releases the locks. Durability was flush's job, so a failing close says nothing new. */
 static void file_close(struct fl_device *device)
 {
-	(void)close(as_file(device)->fd);
-	free(device);
+	struct file *file = as_file(device);
+
+	fl_bulk_free(file->bulk);
+	(void)close(file->fd);
+	free(file);
 }
 
 static const struct fl_device_ops file_ops = {
 	.read = file_read,
 	.write = file_write,
+	.many = file_many,
 	.flush = file_flush,
 	.punch = file_punch,
 	.zero = file_zero,
@@ -190,6 +215,7 @@ static const struct fl_device_ops file_ops = {
 static const struct fl_device_ops block_ops = {
 	.read = file_read,
 	.write = file_write,
+	.many = file_many,
 	.flush = file_flush,
 	.close = file_close,
 };

@@ -44,6 +44,22 @@ static int recorder_write(struct fl_device *device, const void *buffer, size_t l
 	return rc ? rc : fl_device_write(recorder->below, buffer, length, position);
 }
 
+static int recorder_many(struct fl_device *device, enum fl_device_op op,
+			 const struct fl_transfer *items, size_t count, uint64_t base,
+			 size_t *failed)
+{
+	struct recorder *recorder = as_recorder(device);
+
+	for (size_t i = 0; i < count; i++) {
+		int rc = tell(recorder, op, items[i].length, base + items[i].position);
+
+		*failed = i;
+		if (rc)
+			return rc;
+	}
+	return fl_device_many(recorder->below, op, items, count, base, failed);
+}
+
 static int recorder_flush(struct fl_device *device)
 {
 	struct recorder *recorder = as_recorder(device);
@@ -96,6 +112,7 @@ int fl_device_recorder(struct fl_device *below,
 	recorder->ops = (struct fl_device_ops){
 		.read = recorder_read,
 		.write = recorder_write,
+		.many = recorder_many,
 		.flush = recorder_flush,
 		.punch = below->ops->punch ? recorder_punch : NULL,
 		.zero = below->ops->zero ? recorder_zero : NULL,

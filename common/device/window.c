@@ -36,6 +36,14 @@ static int window_write(struct fl_device *device, const void *buffer, size_t len
 	return fl_device_write(window->below, buffer, length, window->base + position);
 }
 
+static int window_many(struct fl_device *device, enum fl_device_op op,
+		       const struct fl_transfer *items, size_t count, uint64_t base, size_t *failed)
+{
+	struct window *window = as_window(device);
+
+	return fl_device_many(window->below, op, items, count, window->base + base, failed);
+}
+
 static int window_flush(struct fl_device *device)
 {
 	return fl_device_flush(as_window(device)->below);
@@ -93,6 +101,7 @@ int fl_device_window(struct fl_device *below, uint64_t length, uint64_t position
 	window->ops = (struct fl_device_ops){
 		.read = window_read,
 		.write = window_write,
+		.many = window_many,
 		.flush = window_flush,
 		.punch = below->ops->punch ? window_punch : NULL,
 		.zero = below->ops->zero ? window_zero : NULL,

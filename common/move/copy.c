@@ -8,24 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_BUFFER_BYTES (UINT64_C(32) << 20)
+#define DEFAULT_BUFFER_BYTES (UINT64_C(256) << 20)
+/* For direct I/O on any disk. */
+#define ALIGN_BYTES 4096u
+/* Longer transfers are cut, so that several are under way. */
+#define TRANSFER_BYTES (UINT64_C(1) << 20)
 
 /* A part of a move that fits the buffer. */
 struct part {
 	fl_pblk from, to;
 	uint32_t len;
 	unsigned char *data; /* its place in the buffer */
-	bool hole;	     /* the source is a hole of the host: data was not read */
 };
 
-struct copier {
+struct move_copier {
 	struct fl_device *device;
+	const struct fl_map *map;
+	const struct fl_plan *plan;
 	uint32_t block_bytes;
 	FL_ARRAY(struct part) parts; /* the whole batch, by from */
+	FL_ARRAY(struct fl_transfer) transfers;
 	unsigned char *buffer;
 	size_t buffer_blocks;
-	unsigned char *check; /* a second buffer of one part, for verify */
-	struct fl_diag *diag;
+	uint64_t data_start, data_end; /* bytes; the run of host data that was seen last */
+	unsigned char *check;	       /* TRANSFER_BYTES, for verify; else NULL */
+	struct fl_diag *diag;	       /* of the batch at hand */
 };
 
 static int compare_from(const void *a, const void *b)
@@ -43,7 +50,8 @@ static int compare_to(const void *a, const void *b)
 }
 
 /* A move in blocks: with bigalloc plans count clusters. */
-static int collect_move(struct copier *copier, const struct fl_move *move, uint32_t unit_blocks)
+static int collect_move(struct move_copier *copier, const struct fl_move *move,
+			uint32_t unit_blocks)
 {
 	uint64_t len = (uint64_t)move->len * unit_blocks, done = 0;
 
@@ -59,11 +67,13 @@ static int collect_move(struct copier *copier, const struct fl_move *move, uint3
 	return 0;
 }
 
-static int collect(struct copier *copier, const struct fl_map *map, const struct fl_plan *plan,
-		   const struct fl_batch *batch)
+static int collect(struct move_copier *copier, const struct fl_batch *batch)
 {
+	const struct fl_map *map = copier->map;
+	const struct fl_plan *plan = copier->plan;
 	int error = 0;
 
+	copier->parts.count = 0;
 	for (size_t s = 0; s < batch->switch_count && !error; s++) {
 		const struct fl_switch *item = &plan->switches.at[batch->first_switch + s];
 
@@ -83,14 +93,14 @@ static int collect(struct copier *copier, const struct fl_map *map, const struct
 	return error;
 }
 
-static int fail(struct copier *copier, int error, const char *action, fl_pblk block)
+static int fail(struct move_copier *copier, int error, const char *action, fl_pblk block)
 {
 	return fl_fail(copier->diag, error, "%s block %llu: %s", action, (unsigned long long)block,
 		       fl_error_text(error));
 }
 
 /* Places go by destination, so that neighbours there are written together. */
-static void place(struct copier *copier, struct part *parts, size_t count)
+static void place(struct move_copier *copier, struct part *parts, size_t count)
 {
 	unsigned char *at = copier->buffer;
 
@@ -102,24 +112,69 @@ static void place(struct copier *copier, struct part *parts, size_t count)
 	qsort(parts, count, sizeof(*parts), compare_from);
 }
 
-static int read_parts(struct copier *copier, struct part *parts, size_t count)
+/* Adds a transfer to the list, in pieces. */
+static int add_transfers(struct move_copier *copier, unsigned char *data, uint64_t bytes,
+			 uint64_t position)
+{
+	for (uint64_t done = 0; done < bytes; done += TRANSFER_BYTES) {
+		struct fl_transfer item = {.buffer = data + done,
+					   .length = (size_t)fl_min(bytes - done, TRANSFER_BYTES),
+					   .position = position + done};
+
+		if (fl_array_push(&copier->transfers, item))
+			return FL_ENOMEM;
+	}
+	return 0;
+}
+
+/* Does what is in the list, and empties it. */
+static int transfer(struct move_copier *copier, bool write)
+{
+	size_t failed = 0;
+	int error = (write ? fl_device_write_many : fl_device_read_many)(
+		copier->device, copier->transfers.at, copier->transfers.count, &failed);
+
+	if (error)
+		error = fail(copier, error, write ? "writing" : "reading",
+			     copier->transfers.at[failed].position / copier->block_bytes);
+	copier->transfers.count = 0;
+	return error;
+}
+
+/* Asked in ascending order, one long run of data answers for many parts. */
+static int is_hole(struct move_copier *copier, uint64_t bytes, uint64_t position, bool *hole)
+{
+	uint64_t run;
+	int error;
+
+	if (position < copier->data_start || position >= copier->data_end) {
+		error = fl_device_data_next(copier->device, position, &copier->data_start, &run);
+		if (error)
+			return error;
+		copier->data_end = copier->data_start + run;
+	}
+	*hole = position + bytes <= copier->data_start || copier->data_start == copier->data_end;
+	return 0;
+}
+
+static int read_parts(struct move_copier *copier, struct part *parts, size_t count)
 {
 	uint64_t bytes = copier->block_bytes;
 
+	copier->data_start = copier->data_end = 0; /* writing has changed it */
 	for (size_t i = 0; i < count; i++) {
 		struct part *part = &parts[i];
-		int error = fl_device_is_hole(copier->device, part->len * bytes, part->from * bytes,
-					      &part->hole);
+		bool hole;
+		int error = is_hole(copier, part->len * bytes, part->from * bytes, &hole);
 
-		if (!error && part->hole)
-			memset(part->data, 0, part->len * bytes);
-		else if (!error)
-			error = fl_device_read(copier->device, part->data, part->len * bytes,
-					       part->from * bytes);
 		if (error)
 			return fail(copier, error, "reading", part->from);
+		if (hole)
+			memset(part->data, 0, part->len * bytes);
+		else if (add_transfers(copier, part->data, part->len * bytes, part->from * bytes))
+			return FL_ENOMEM;
 	}
-	return 0;
+	return transfer(copier, false);
 }
 
 static bool is_zero(const unsigned char *data, size_t bytes)
@@ -128,7 +183,7 @@ static bool is_zero(const unsigned char *data, size_t bytes)
 }
 
 /* Zero blocks: nothing to write where the destination is a hole already. */
-static int clear_blocks(struct copier *copier, fl_pblk to, uint64_t blocks)
+static int clear_blocks(struct move_copier *copier, fl_pblk to, uint64_t blocks)
 {
 	uint64_t bytes = copier->block_bytes;
 	bool hole = false;
@@ -136,48 +191,51 @@ static int clear_blocks(struct copier *copier, fl_pblk to, uint64_t blocks)
 
 	if (!error && !hole)
 		error = fl_device_clear(copier->device, blocks * bytes, to * bytes);
-	return error;
+	return error ? fail(copier, error, "clearing", to) : 0;
 }
 
-/* Writes blocks that are consecutive on disk and in the buffer. */
-static int write_run(struct copier *copier, fl_pblk to, const unsigned char *data, uint64_t blocks)
+/* Lists what is to be written of blocks that are consecutive on disk and in the buffer. */
+static int write_run(struct move_copier *copier, fl_pblk to, unsigned char *data, uint64_t blocks)
 {
 	uint64_t bytes = copier->block_bytes, done = 0;
 	int error = 0;
 
 	while (done < blocks && !error) {
-		const unsigned char *at = data + done * bytes;
+		unsigned char *at = data + done * bytes;
 		bool zero = is_zero(at, bytes);
 		uint64_t len = 1;
 
 		while (done + len < blocks && is_zero(at + len * bytes, bytes) == zero)
 			len++;
-		error = zero ? clear_blocks(copier, to + done, len)
-			     : fl_device_write(copier->device, at, len * bytes,
-					       (to + done) * bytes);
-		if (error)
-			return fail(copier, error, "writing", to + done);
+		if (!zero)
+			error = add_transfers(copier, at, len * bytes, (to + done) * bytes);
+		else
+			error = clear_blocks(copier, to + done, len);
 		done += len;
+	}
+	return error;
+}
+
+static int verify_part(struct move_copier *copier, const struct part *part)
+{
+	const uint64_t bytes = (uint64_t)part->len * copier->block_bytes;
+
+	for (uint64_t done = 0; done < bytes; done += TRANSFER_BYTES) {
+		size_t len = (size_t)fl_min(bytes - done, TRANSFER_BYTES);
+		int error = fl_device_read(copier->device, copier->check, len,
+					   part->to * copier->block_bytes + done);
+
+		if (error)
+			return fail(copier, error, "reading back", part->to);
+		if (memcmp(copier->check, part->data + done, len))
+			return fl_fail(copier->diag, FL_EVERIFY,
+				       "block %llu and following differ from what was written",
+				       (unsigned long long)part->to);
 	}
 	return 0;
 }
 
-static int verify_part(struct copier *copier, const struct part *part)
-{
-	uint64_t bytes = (uint64_t)part->len * copier->block_bytes;
-	int error = fl_device_read(copier->device, copier->check, bytes,
-				   part->to * copier->block_bytes);
-
-	if (error)
-		return fail(copier, error, "reading back", part->to);
-	if (memcmp(copier->check, part->data, bytes))
-		return fl_fail(copier->diag, FL_EVERIFY,
-			       "block %llu and following differ from what was written",
-			       (unsigned long long)part->to);
-	return 0;
-}
-
-static int write_parts(struct copier *copier, struct part *parts, size_t count, bool verify)
+static int write_parts(struct move_copier *copier, struct part *parts, size_t count)
 {
 	int error = 0;
 
@@ -191,15 +249,19 @@ static int write_parts(struct copier *copier, struct part *parts, size_t count, 
 		error = write_run(copier, parts[i].to, parts[i].data, blocks);
 		i = end;
 	}
-	for (size_t i = 0; verify && i < count && !error; i++)
+	if (!error)
+		error = transfer(copier, true);
+	for (size_t i = 0; copier->check && i < count && !error; i++)
 		error = verify_part(copier, &parts[i]);
 	return error;
 }
 
-static int copy_all(struct copier *copier, bool verify)
+int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, struct fl_diag *diag)
 {
-	int error = 0;
+	int error;
 
+	copier->diag = diag;
+	error = collect(copier, batch);
 	for (size_t first = 0; first < copier->parts.count && !error;) {
 		struct part *parts = copier->parts.at + first;
 		size_t count = 0, blocks = 0;
@@ -210,37 +272,54 @@ static int copy_all(struct copier *copier, bool verify)
 		place(copier, parts, count);
 		error = read_parts(copier, parts, count);
 		if (!error)
-			error = write_parts(copier, parts, count, verify);
+			error = write_parts(copier, parts, count);
 		first += count;
 	}
 	return error;
 }
 
-int move_copy(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
-	      const struct fl_batch *batch, const struct fl_move_options *options,
-	      struct fl_diag *diag)
+/* What the largest batch can use of the buffer. */
+static size_t buffer_blocks(const struct fl_map *map, const struct fl_plan *plan,
+			    const struct fl_move_options *options)
 {
-	struct copier copier = {.device = fl_fs_device(fs),
-				.block_bytes = fl_fs_geometry(fs)->block_bytes,
-				.diag = diag};
 	uint64_t bytes = options->buffer_bytes ? options->buffer_bytes : DEFAULT_BUFFER_BYTES;
-	int error = FL_ENOMEM;
+	uint64_t most = 1;
 
-	copier.buffer_blocks = (size_t)fl_max(1, bytes / copier.block_bytes);
-	copier.buffer = fl_alloc(copier.buffer_blocks, copier.block_bytes);
-	if (!copier.buffer)
-		goto out;
-	if (options->verify) {
-		copier.check = fl_alloc(copier.buffer_blocks, copier.block_bytes);
-		if (!copier.check)
-			goto out;
+	for (size_t i = 0; i < plan->batches.count; i++)
+		most = fl_max(most, plan->batches.at[i].blocks * fl_map_unit_blocks(map));
+	return (size_t)fl_min(most, fl_max(1, bytes / map->geo.block_bytes));
+}
+
+int move_copier_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		    const struct fl_move_options *options, struct move_copier **copier)
+{
+	struct move_copier *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return FL_ENOMEM;
+	made->device = fl_fs_device(fs);
+	made->map = map;
+	made->plan = plan;
+	made->block_bytes = fl_fs_geometry(fs)->block_bytes;
+	made->buffer_blocks = buffer_blocks(map, plan, options);
+	made->buffer = fl_alloc_aligned(made->buffer_blocks, made->block_bytes, ALIGN_BYTES);
+	if (options->verify)
+		made->check = fl_alloc_aligned(TRANSFER_BYTES, 1, ALIGN_BYTES);
+	if (!made->buffer || (options->verify && !made->check)) {
+		move_copier_free(made);
+		return FL_ENOMEM;
 	}
-	error = collect(&copier, map, plan, batch);
-	if (!error)
-		error = copy_all(&copier, options->verify);
-out:
-	fl_array_free(&copier.parts);
-	free(copier.buffer);
-	free(copier.check);
-	return error;
+	*copier = made;
+	return 0;
+}
+
+void move_copier_free(struct move_copier *copier)
+{
+	if (!copier)
+		return;
+	fl_array_free(&copier->parts);
+	fl_array_free(&copier->transfers);
+	free(copier->buffer);
+	free(copier->check);
+	free(copier);
 }

@@ -19,6 +19,7 @@ struct mover {
 	struct move_switches roots;
 	FL_ARRAY(size_t) tree_before; /* by switch of the batch: tree blocks before it */
 	struct fl_runs claimed, released;
+	struct move_copier *copier;
 	struct move_vacated *vacated;
 	struct move_quota *quota;
 	uint64_t done_blocks, total_blocks;
@@ -48,13 +49,11 @@ static int remember_trees(struct mover *mover, const struct fl_batch *batch)
 
 static int copy(struct mover *mover, const struct fl_batch *batch)
 {
-	int error =
-		move_copy(mover->fs, mover->map, mover->plan, batch, mover->options, mover->diag);
+	int error = move_copier_copy(mover->copier, batch, mover->diag);
 
 	/* What earlier batches have vacated may be all the room that the host needs. */
 	if (error == FL_EHOSTFULL && !move_vacated_clear_all(mover->vacated, mover->diag))
-		error = move_copy(mover->fs, mover->map, mover->plan, batch, mover->options,
-				  mover->diag);
+		error = move_copier_copy(mover->copier, batch, mover->diag);
 	return error;
 }
 
@@ -200,6 +199,8 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	if (!error)
 		error = move_groups_new(fs, fl_map_unit_blocks(map), &mover.groups);
 	if (!error)
+		error = move_copier_new(fs, map, plan, options, &mover.copier);
+	if (!error)
 		error = move_vacated_new(fs, map, plan, &mover.vacated);
 	if (!error)
 		error = move_quota_new(fs, map, plan, &mover.quota, diag);
@@ -212,6 +213,7 @@ int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan
 	fl_array_free(&mover.tree_before);
 	fl_array_free(&mover.claimed);
 	fl_array_free(&mover.released);
+	move_copier_free(mover.copier);
 	move_vacated_free(mover.vacated);
 	return error;
 }

@@ -28,13 +28,18 @@ int move_groups_write(struct move_groups *groups, struct fl_diag *diag) FL_CHECK
 
 /* --- copy.c: data into claimed blocks --- */
 
+struct move_copier;
+
+/* For the batches of a plan. Allocates its buffer, up to options->buffer_bytes. FL_ENOMEM. */
+int move_copier_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
+		    const struct fl_move_options *options, struct move_copier **copier) FL_CHECKED;
+void move_copier_free(struct move_copier *copier);
 /*
- * Copies all data of a batch. Reads in physical order, gathers up to buffer_bytes, writes in
- * physical order. Zero blocks are not written where the destination is a hole.
+ * Copies all data of a batch. Reads in physical order, gathers as much as the buffer holds,
+ * writes in physical order. Zero blocks are not written where the destination is a hole.
  */
-int move_copy(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
-	      const struct fl_batch *batch, const struct fl_move_options *options,
-	      struct fl_diag *diag) FL_CHECKED;
+int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch,
+		     struct fl_diag *diag) FL_CHECKED;
 
 /* --- vacate.c: blocks that files have left --- */
 

@@ -73,9 +73,9 @@ struct order {
 	uint32_t *here, *there; /* bucket heads by at, by to */
 	size_t bucket_count;
 	unsigned bucket_shift;	  /* log2 of the blocks of a bucket */
-	FL_ARRAY(uint32_t) ready; /* piece indexes, first in first out from ready_head */
-	size_t ready_head;
+	FL_ARRAY(uint32_t) ready; /* piece indexes */
 	uint64_t ready_blocks;
+	fl_pblk written_to; /* where the piece ends that was taken last */
 	FL_ARRAY(uint32_t) partial;	/* waiting pieces whose destination became partly free */
 	FL_ARRAY(uint32_t) trees_ready; /* files whose tree alone can go home */
 	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */

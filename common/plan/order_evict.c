@@ -114,9 +114,9 @@ static int lend_piece(struct order *order, size_t place, uint32_t take)
 /* The place in the ready queue of the piece whose file needs the least for its tree. */
 static size_t cheapest_ready(const struct order *order)
 {
-	size_t best = order->ready_head;
+	size_t best = 0;
 
-	for (size_t i = order->ready_head; i < order->ready.count; i++) {
+	for (size_t i = 0; i < order->ready.count; i++) {
 		uint32_t file = order->pieces.at[order->ready.at[i]].file;
 		uint32_t best_file = order->pieces.at[order->ready.at[best]].file;
 
@@ -140,8 +140,7 @@ int order_lend(struct order *order)
 	int error = 0;
 
 	/* Nearly always the first can pay; the queue may be long, and this is asked each batch. */
-	if (order->ready_head == order->ready.count ||
-	    ready_need(order, order->ready_head) < order->budget)
+	if (!order->ready.count || ready_need(order, 0) < order->budget)
 		return 0;
 	best = cheapest_ready(order);
 	need = ready_need(order, best);
@@ -150,7 +149,7 @@ int order_lend(struct order *order)
 	need += 1 - order->budget;
 	if (order->ready_blocks < need + order->pieces.at[order->ready.at[best]].len)
 		return 0;
-	while (need && place-- > order->ready_head && !error) {
+	while (need && place-- > 0 && !error) {
 		uint32_t take;
 
 		if (place == best || order->pieces.at[order->ready.at[place]].moving)

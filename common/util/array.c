@@ -14,6 +14,15 @@ void *fl_alloc(size_t count, size_t item_bytes)
 	return calloc(count ? count : 1, item_bytes ? item_bytes : 1);
 }
 
+void *fl_alloc_aligned(size_t count, size_t item_bytes, size_t align_bytes)
+{
+	void *made;
+
+	if (item_bytes && count > SIZE_MAX / item_bytes)
+		return NULL;
+	return posix_memalign(&made, align_bytes, fl_max(count * item_bytes, 1)) ? NULL : made;
+}
+
 int fl_array_reserve_(void **at, size_t *room, size_t total, size_t item_bytes)
 {
 	size_t want = *room ? *room : 8;

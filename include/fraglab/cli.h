@@ -34,6 +34,7 @@ struct fl_options {
 	unsigned partition;	      /* 0: not given */
 	bool has_offset;	      /* --offset is given; never with partition */
 	uint64_t offset_bytes;
+	uint64_t memory_bytes; /* for copying; 0: the mover's default */
 	enum fl_progress_when progress;
 	struct fl_analyze_options analysis;
 	char **images; /* borrowed from argv */
@@ -97,6 +98,7 @@ struct fl_program {
 	"      --offset BYTES   the filesystem begins at this byte\n"                              \
 	"      --undo FILE      keep what is overwritten in FILE, for e2undo\n"                    \
 	"      --move-immutable move files with the immutable flag (chattr +i) too\n"              \
+	"      --memory BYTES   copy through at most so much memory (default 256M)\n"              \
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \

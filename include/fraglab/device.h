@@ -13,6 +13,15 @@
 
 struct fl_device;
 
+enum fl_device_op { FL_OP_READ, FL_OP_WRITE, FL_OP_FLUSH, FL_OP_PUNCH, FL_OP_ZERO };
+
+/* One of many transfers. A write only reads its buffer. */
+struct fl_transfer {
+	void *buffer;
+	size_t length;
+	uint64_t position;
+};
+
 /*
  * What an implementation provides. Every function returns 0 or FL_EIO,
  * FL_EHOSTFULL (writes), FL_EINVAL (outside 0 .. size_bytes), FL_ENOMEM (devices
@@ -24,6 +33,13 @@ struct fl_device_ops {
 	int (*read)(struct fl_device *device, void *buffer, size_t length, uint64_t position);
 	int (*write)(struct fl_device *device, const void *buffer, size_t length,
 		     uint64_t position);
+	/*
+	 * Reads or writes many ranges, none of which overlaps one that is written, in any order and
+	 * several at a time; positions count from base. *failed: index of one that failed. NULL:
+	 * one after the other.
+	 */
+	int (*many)(struct fl_device *device, enum fl_device_op op, const struct fl_transfer *items,
+		    size_t count, uint64_t base, size_t *failed);
 	/* All writes before it are durable when it returns 0. Its result must be checked. */
 	int (*flush)(struct fl_device *device);
 	/* The range reads as zeros and takes no host space. */
@@ -59,6 +75,16 @@ int fl_device_read(struct fl_device *device, void *buffer, size_t length,
 int fl_device_write(struct fl_device *device, const void *buffer, size_t length,
 		    uint64_t position) FL_CHECKED;
 int fl_device_flush(struct fl_device *device) FL_CHECKED;
+
+/*
+ * Many ranges, in any order, several at a time where the device can. Writes must not overlap. The
+ * host may take transfers past its cache when buffers, positions and lengths are multiples of
+ * its disk's sectors. On failure any of them may have been done; *failed is one that was not.
+ */
+int fl_device_read_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+			size_t *failed) FL_CHECKED;
+int fl_device_write_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+			 size_t *failed) FL_CHECKED;
 
 /*
  * Makes a range read as zeros by the cheapest way there is: punch when the device
@@ -144,8 +170,6 @@ int fl_device_undo(struct fl_device *below, const char *path, uint64_t position,
 
 /* An anonymous in-memory device, all zeros; for tests. */
 int fl_device_memory(uint64_t size_bytes, struct fl_device **device) FL_CHECKED;
-
-enum fl_device_op { FL_OP_READ, FL_OP_WRITE, FL_OP_FLUSH, FL_OP_PUNCH, FL_OP_ZERO };
 
 struct fl_device_event {
 	enum fl_device_op op;

@@ -47,6 +47,8 @@ void fl_array_free_(void **at);
 
 /* malloc/calloc of count * item_bytes with the product checked; NULL on overflow or no memory. */
 void *fl_alloc(size_t count, size_t item_bytes);
+/* malloc of so much at an address that is a multiple of align_bytes (a power of two); or NULL. */
+void *fl_alloc_aligned(size_t count, size_t item_bytes, size_t align_bytes);
 
 /* Three-way comparison for comparators. */
 #define fl_compare(a, b) (((a) > (b)) - ((a) < (b)))
