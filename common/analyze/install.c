@@ -15,8 +15,8 @@
  * Not modelled: the reads that bring bitmaps and tables in, overwritten files, several writers; and
  * what the allocator model leaves out, above all that a disk of 16 groups or more is searched by
  * lists of groups (mb_optimize_scan) and that requests are rounded up to powers of two. The
- * kernel's writes had 0.9, 1.2 and 2.0 times the predicted seeks on aged images of 0.5, 4 and 2 GiB, and
- * 0.8 to 1.2 times on fresh and defragmented ones.
+ * kernel's writes had 0.9, 1.2 and 2.0 times the predicted seeks on aged images of 0.5, 4 and 2
+ * GiB, and 0.8 to 1.2 times on fresh and defragmented ones.
  */
 #include "install.h"
 
