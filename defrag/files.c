@@ -41,23 +41,25 @@ static int release_placed(struct packer *packer, bool *released, struct fl_runs 
 	return 0;
 }
 
-/* Blocks that trees may need: those of cut files have no place beside their data. */
-static uint64_t tree_blocks(const struct packer *packer)
+uint64_t packer_tree_blocks(const struct packer *packer)
 {
+	const struct units *units = &packer->units;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < packer->units.count; i++) {
-		const struct unit *unit = &packer->units.at[i];
-		bool again = i && packer->units.at[i - 1].file == unit->file;
+	for (size_t i = 0, end; i < units->count; i = end) {
+		const struct fl_file *file = &packer->map->files.at[units->at[i].file];
+		bool moves = false;
 
-		if (!unit->keep && !unit->pinned && !again)
-			sum += fl_max(unit->tree, packer->map->files.at[unit->file].tree_count);
+		for (end = i; end < units->count && units->at[end].file == units->at[i].file; end++)
+			moves |= !units->at[end].keep && !units->at[end].pinned;
+		/* One more than there is: it may have to be cut where a gap ends. */
+		if (moves)
+			sum += fl_max(units->at[i].tree, file->tree_count + 1);
 	}
 	return sum;
 }
 
-/* Moves so many blocks from the shortest gaps to what stays free. */
-static int set_aside(struct packer *packer, struct fl_runs *gaps, uint64_t blocks)
+int packer_set_aside(struct packer *packer, struct fl_runs *gaps, uint64_t blocks)
 {
 	size_t used = 0;
 
@@ -88,7 +90,7 @@ static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs 
 
 	packer->left.count = 0;
 	if (cut) {
-		error = set_aside(packer, gaps, tree_blocks(packer));
+		error = packer_set_aside(packer, gaps, packer_tree_blocks(packer));
 		if (!error)
 			error = fill_split(&packer->units, gaps, true, &split);
 		for (size_t i = 0; i < gaps->count && !error; i++)
@@ -127,39 +129,4 @@ int packer_files_only(struct packer *packer, struct fl_target *target)
 	fl_array_free(&gaps);
 	free(released);
 	return error;
-}
-
-/* Blocks that move when all fragments of at most `longest` blocks are joined to neighbours. */
-static uint64_t cost_of(const struct units *units)
-{
-	uint64_t cost = 0;
-
-	for (size_t i = 0; i < units->count; i++)
-		if (!units->at[i].whole && !units->at[i].pinned)
-			cost += unit_size(&units->at[i]);
-	return cost;
-}
-
-int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target)
-{
-	uint64_t low = 0, high = 1;
-	int error = 0;
-
-	while (high < packer->map->geo.blocks)
-		high *= 2;
-	/* The most that may be moved: the greatest length that keeps within the budget. */
-	while (high - low > 1 && !error) {
-		uint64_t middle = low + (high - low) / 2;
-
-		units_free(&packer->units);
-		error = units_collect_parts(packer->map, packer->settings, middle, &packer->units);
-		if (cost_of(&packer->units) <= max_blocks)
-			low = middle;
-		else
-			high = middle;
-	}
-	units_free(&packer->units);
-	if (!error)
-		error = units_collect_parts(packer->map, packer->settings, low, &packer->units);
-	return error ? error : packer_files_only(packer, target);
 }

@@ -272,3 +272,52 @@ int fill_split(struct units *units, struct fl_runs *left, bool only_better, size
 	}
 	return error;
 }
+
+/* A unit for which the gaps ended stays; what it was given is left. */
+static int give_back(struct units *units, struct unit *unit, struct fl_runs *left)
+{
+	struct fl_runs *pieces = &units->pieces;
+	int error = 0;
+
+	for (size_t i = unit->first_piece; i < pieces->count && !error; i++)
+		error = fl_array_push(left, pieces->at[i]);
+	pieces->count = unit->first_piece;
+	unit->keep = true;
+	return error;
+}
+
+int fill_cut(struct units *units, const struct fl_runs *gaps, struct fl_runs *left)
+{
+	struct fl_run rest = {0};
+	size_t next = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < units->count && !error; i++) {
+		struct unit *unit = &units->at[i];
+		uint64_t blocks = unit->blocks;
+
+		if (!open_unit(unit))
+			continue;
+		unit->first_piece = units->pieces.count;
+		while (blocks && (rest.len || next < gaps->count) && !error) {
+			struct fl_run piece;
+
+			if (!rest.len)
+				rest = gaps->at[next++];
+			piece = (struct fl_run){rest.start, fl_min(rest.len, blocks)};
+			rest.start += piece.len;
+			rest.len -= piece.len;
+			blocks -= piece.len;
+			error = fl_array_push(&units->pieces, piece);
+		}
+		unit->placed = unit->split = !blocks;
+		unit->piece_count = units->pieces.count - unit->first_piece;
+		if (blocks && !error)
+			error = give_back(units, unit, left);
+	}
+	if (rest.len && !error)
+		error = fl_array_push(left, rest);
+	for (; next < gaps->count && !error; next++)
+		error = fl_array_push(left, gaps->at[next]);
+	return error;
+}

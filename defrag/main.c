@@ -90,7 +90,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 	if (!strcmp(name, "max-move")) {
 		if (fl_size_parse(value, &number) || !number)
 			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", value);
-		choices->budget.bytes = choices->settings.max_bytes = number;
+		choices->budget.bytes = number;
 		return 0;
 	}
 	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
@@ -102,6 +102,7 @@ static int find_listed(struct choices *choices, const struct fl_map *map, struct
 	struct path_list *list = &choices->list;
 	int error;
 
+	free(choices->listed);
 	choices->listed = fl_alloc(list->count, sizeof(*choices->listed));
 	report->missing = fl_alloc(list->count, sizeof(*report->missing));
 	if (!choices->listed || !report->missing)
@@ -125,6 +126,7 @@ static int make_target(void *context, const struct fl_map *map, struct fl_target
 	struct choices *choices = context;
 	int error = 0;
 
+	choices->settings.max_bytes = choices->budget.bytes;
 	report->profile = strdup(mode_names[choices->settings.mode]);
 	if (!report->profile)
 		return FL_ENOMEM;

@@ -174,22 +174,12 @@ static int reorder(struct packer *packer, struct fl_target *target)
 static int choose(struct packer *packer, struct fl_target *target)
 {
 	const struct defrag_settings *settings = packer->settings;
-	uint64_t max_blocks = settings->max_bytes / packer->map->geo.block_bytes;
-	int error;
 
-	if (settings->mode == DEFRAG_FULL && settings->order != DEFRAG_KEEP)
-		return reorder(packer, target);
-	if (settings->mode != DEFRAG_FREE && settings->max_bytes) {
-		error = packer_within(packer, max_blocks, target);
-		if (error || target->files.count || settings->mode == DEFRAG_FILES)
-			return error;
-		units_free(&packer->units);
-		error = units_collect(packer->map, settings, &packer->units);
-		if (error)
-			return error;
-	}
-	return settings->mode == DEFRAG_FILES ? packer_files_only(packer, target)
-					      : consolidate(packer, target);
+	if (settings->mode == DEFRAG_FILES)
+		return packer_files_only(packer, target);
+	return settings->mode == DEFRAG_FULL && settings->order != DEFRAG_KEEP
+		       ? reorder(packer, target)
+		       : consolidate(packer, target);
 }
 
 static int plan_once(const struct defrag_settings *settings, const struct fl_map *map,
@@ -205,11 +195,29 @@ static int plan_once(const struct defrag_settings *settings, const struct fl_map
 	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;
 }
 
+static int plan_within(const struct defrag_settings *settings, const struct fl_map *map,
+		       struct fl_target *target, struct fl_diag *diag)
+{
+	struct packer packer = {.map = map, .settings = settings};
+	int error = packer_within(&packer, settings->max_bytes / map->geo.block_bytes, target);
+
+	units_free(&packer.units);
+	fl_array_free(&packer.left);
+	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;
+}
+
 int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
 		  struct fl_target *target, struct fl_diag *diag)
 {
+	int error;
+
+	if (settings->max_bytes && settings->mode != DEFRAG_FREE &&
+	    settings->order == DEFRAG_KEEP) {
+		error = settle(plan_within, settings, map, target, diag);
+		if (error || target->files.count || settings->mode == DEFRAG_FILES)
+			return error;
+	}
 	/* Files mode uses what it vacates; the others begin with all of it. */
-	return settings->mode == DEFRAG_FILES && !settings->max_bytes
-		       ? settle(plan_once, settings, map, target, diag)
-		       : plan_once(settings, map, target, diag);
+	return settings->mode == DEFRAG_FILES ? settle(plan_once, settings, map, target, diag)
+					      : plan_once(settings, map, target, diag);
 }

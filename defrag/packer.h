@@ -29,7 +29,12 @@ int packer_target(struct packer *packer, struct fl_target *target) FL_CHECKED;
 
 /* files.c: files mode; whole files, or what units there are. */
 int packer_files_only(struct packer *packer, struct fl_target *target) FL_CHECKED;
-/* files.c: the same within a budget: the shortest fragments are joined. Collects units anew. */
+/* files.c: blocks that mapping trees may need of files that are cut: these have no place beside
+ * their data. */
+uint64_t packer_tree_blocks(const struct packer *packer);
+/* files.c: moves so many blocks from the shortest gaps to what stays free. */
+int packer_set_aside(struct packer *packer, struct fl_runs *gaps, uint64_t blocks) FL_CHECKED;
+/* budget.c: what saves the most seeks within so many blocks. Collects the units. */
 int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target) FL_CHECKED;
 
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define ROUNDS 64
+/* A budget is spent in so many parts: what the first vacate gives the others better places. */
+#define BUDGET_PARTS 4
 
 /* The map after a target; *next is NULL when the target cannot be reached. */
 static int follow(const struct fl_map *map, struct fl_target *target, struct fl_map **next,
@@ -75,9 +77,50 @@ static int difference(const struct fl_map *map, const struct fl_map *last, struc
 	return error;
 }
 
+/* Blocks of a file that lie elsewhere; both have the same logical blocks. */
+static uint64_t moved_of_file(const struct fl_map *a, const struct fl_map *b, size_t index)
+{
+	const struct fl_file *x = &a->files.at[index], *y = &b->files.at[index];
+	const struct fl_extent *left = fl_array_from(&a->extents, x->first_extent);
+	const struct fl_extent *right = fl_array_from(&b->extents, y->first_extent);
+	uint64_t done_left = 0, done_right = 0, moved = 0;
+
+	for (size_t i = 0, k = 0; i < x->extent_count && k < y->extent_count;) {
+		uint64_t len = fl_min(left[i].len - done_left, right[k].len - done_right);
+
+		if (left[i].pblk + done_left != right[k].pblk + done_right)
+			moved += len;
+		done_left += len;
+		done_right += len;
+		if (done_left == left[i].len) {
+			i++;
+			done_left = 0;
+		}
+		if (done_right == right[k].len) {
+			k++;
+			done_right = 0;
+		}
+	}
+	return moved;
+}
+
+/* What the budget leaves for a round; 0: nothing. */
+static uint64_t budget_of_round(const struct defrag_settings *settings, const struct fl_map *map,
+				const struct fl_map *last, int round)
+{
+	uint64_t part = settings->max_bytes / BUDGET_PARTS * (uint64_t)(round + 1), moved = 0;
+
+	for (size_t f = 0; last && f < map->files.count; f++)
+		moved += moved_of_file(map, last, f) * map->geo.block_bytes;
+	if (round + 1 >= BUDGET_PARTS)
+		part = settings->max_bytes;
+	return part - fl_min(part, moved);
+}
+
 int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
 	   struct fl_target *target, struct fl_diag *diag)
 {
+	struct defrag_settings now_settings = *settings;
 	struct fl_map *last = NULL, *next = NULL;
 	int error = 0;
 
@@ -85,7 +128,12 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 		const struct fl_map *now = last ? last : map;
 		struct fl_target step = {0};
 
-		error = planner(settings, now, &step, diag);
+		if (settings->max_bytes) {
+			now_settings.max_bytes = budget_of_round(settings, map, last, round);
+			if (now_settings.max_bytes < map->geo.block_bytes)
+				break;
+		}
+		error = planner(&now_settings, now, &step, diag);
 		if (!error && step.files.count)
 			error = follow(now, &step, &next, diag);
 		/* What cannot be reached from here is still worth the way to it. */

@@ -63,47 +63,28 @@ static int add_whole(const struct fl_map *map, const struct defrag_settings *set
 	return error ? error : fl_array_push(units, unit);
 }
 
-/* Adds a fragment, made of extents first..end-1, to the parts of a file. */
-static int add_fragment(const struct fl_map *map, uint32_t index, size_t first, size_t end,
-			uint64_t longest, struct units *units)
-{
-	struct unit *last = units->count ? &units->at[units->count - 1] : NULL;
-	struct unit unit = {.file = index,
-			    .first_extent = first,
-			    .extent_count = end - first,
-			    .at = map->extents.at[first].pblk,
-			    .fragments = 1,
-			    .whole = true};
-
-	for (size_t i = first; i < end; i++)
-		unit.blocks += map->extents.at[i].len;
-	/* A long one stays alone: then the next cannot be joined to it either. */
-	if (last && last->file == index && unit.blocks <= longest &&
-	    (last->fragments > 1 || last->blocks <= longest)) {
-		last->blocks += unit.blocks;
-		last->extent_count += unit.extent_count;
-		last->fragments++;
-		last->whole = false;
-		return 0;
-	}
-	return fl_array_push(units, unit);
-}
-
-/* Adds a file fragment by fragment; short ones in a row are one unit. */
-static int add_parts(const struct fl_map *map, uint32_t index, uint64_t longest,
-		     struct units *units)
+static int add_fragments(const struct fl_map *map, uint32_t index, struct units *units)
 {
 	const struct fl_file *file = &map->files.at[index];
-	size_t first = file->first_extent, end = first + file->extent_count, i;
-	int error = 0;
+	const struct fl_extent *extents = fl_array_from(&map->extents, file->first_extent);
 
-	for (i = first + 1; i <= end && !error; i++) {
-		if (i < end && map->extents.at[i].pblk == fl_extent_pend(&map->extents.at[i - 1]))
-			continue;
-		error = add_fragment(map, index, first, i, longest, units);
-		first = i;
+	for (size_t i = 0; i < file->extent_count; i++) {
+		struct unit unit = {.file = index,
+				    .first_extent = file->first_extent + i,
+				    .extent_count = 1,
+				    .at = extents[i].pblk,
+				    .blocks = extents[i].len,
+				    .fragments = 1,
+				    .whole = true};
+
+		if (i && extents[i].pblk == fl_extent_pend(&extents[i - 1])) {
+			units->at[units->count - 1].blocks += unit.blocks;
+			units->at[units->count - 1].extent_count++;
+		} else if (fl_array_push(units, unit)) {
+			return FL_ENOMEM;
+		}
 	}
-	return error;
+	return 0;
 }
 
 struct ranked {
@@ -154,22 +135,8 @@ static int rank_files(const struct fl_map *map, const struct defrag_settings *se
 	return 0;
 }
 
-/* Within a budget: a file in pieces part by part, others whole. */
-static int add_within(const struct fl_map *map, const struct defrag_settings *settings,
-		      uint32_t index, uint64_t longest, struct fl_extents *scratch,
-		      struct units *units)
-{
-	const struct fl_file *file = &map->files.at[index];
-	uint64_t fragments =
-		fl_fragments(fl_array_from(&map->extents, file->first_extent), file->extent_count);
-
-	return fragments > 1 && fragments > settings->threshold
-		       ? add_parts(map, index, longest, units)
-		       : add_whole(map, settings, index, scratch, units);
-}
-
-static int collect(const struct fl_map *map, const struct defrag_settings *settings, bool parts,
-		   uint64_t longest, struct units *units)
+static int collect(const struct fl_map *map, const struct defrag_settings *settings, bool fragments,
+		   struct units *units)
 {
 	struct ranked *order = fl_alloc(map->files.count, sizeof(*order));
 	struct fl_extents scratch = {0};
@@ -181,12 +148,8 @@ static int collect(const struct fl_map *map, const struct defrag_settings *setti
 	for (size_t i = 0; i < count && !error; i++) {
 		size_t first = units->count;
 
-		if (parts)
-			error = add_within(map, settings, order[i].file, longest, &scratch, units);
-		else if (settings->mode == DEFRAG_FREE)
-			error = add_parts(map, order[i].file, 0, units);
-		else
-			error = add_whole(map, settings, order[i].file, &scratch, units);
+		error = fragments ? add_fragments(map, order[i].file, units)
+				  : add_whole(map, settings, order[i].file, &scratch, units);
 		for (; first < units->count; first++)
 			units->at[first].first =
 				settings->order == DEFRAG_LIST && order[i].rank < (uint64_t)1 << 32;
@@ -199,13 +162,13 @@ static int collect(const struct fl_map *map, const struct defrag_settings *setti
 int units_collect(const struct fl_map *map, const struct defrag_settings *settings,
 		  struct units *units)
 {
-	return collect(map, settings, false, 0, units);
+	return collect(map, settings, settings->mode == DEFRAG_FREE, units);
 }
 
-int units_collect_parts(const struct fl_map *map, const struct defrag_settings *settings,
-			uint64_t longest, struct units *units)
+int units_collect_fragments(const struct fl_map *map, const struct defrag_settings *settings,
+			    struct units *units)
 {
-	return collect(map, settings, true, longest, units);
+	return collect(map, settings, true, units);
 }
 
 void units_free(struct units *units)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to defrag: what is moved or kept as a whole. In full and files mode a unit is a
- * file with its mapping tree, in free mode a fragment, within a budget a part of a file.
+ * file with its mapping tree, in free mode and within a budget a fragment.
  */
 #ifndef DEFRAG_UNITS_H
 #define DEFRAG_UNITS_H
@@ -36,12 +36,9 @@ struct units {
 /* Files as units, or fragments in free mode. */
 int units_collect(const struct fl_map *map, const struct defrag_settings *settings,
 		  struct units *units) FL_CHECKED;
-/*
- * Parts of files as units: fragments longer than `longest` blocks stay, and cut the file into
- * parts, each of which can be made one run; the shorter the fragments, the more a byte gains.
- */
-int units_collect_parts(const struct fl_map *map, const struct defrag_settings *settings,
-			uint64_t longest, struct units *units) FL_CHECKED;
+/* Fragments as units, whatever the mode. */
+int units_collect_fragments(const struct fl_map *map, const struct defrag_settings *settings,
+			    struct units *units) FL_CHECKED;
 void units_free(struct units *units);
 
 /* Blocks a unit takes when it is one run. */

@@ -65,9 +65,8 @@ static int write_blocks(struct writer *w, uint32_t number, struct frag_chain *ch
 {
 	const struct fl_file *file = &w->history->map->files.at[number];
 	bool directory = file->kind == FL_KIND_DIRECTORY;
-	enum fl_alloc_hint hint = directory			  ? FL_ALLOC_NEAR
-				  : final < FL_ALLOC_SMALL_BLOCKS ? FL_ALLOC_SMALL
-								  : FL_ALLOC_STREAM;
+	enum fl_alloc_hint hint =
+		directory ? FL_ALLOC_NEAR : fl_alloc_hint_of(w->history->map, final);
 	int err = frag_temporaries_make_room(&w->temporaries, blocks);
 
 	while (!err && blocks) {

@@ -70,8 +70,6 @@ static int check_settings(const struct frag_settings *settings, const struct fl_
 	if (settings->files_only || settings->free_only)
 		return fl_fail(diag, FL_ESYNTAX, "%s: not in this version",
 			       settings->files_only ? "--files-only" : "--free-only");
-	if (map->geo.cluster_blocks > 1)
-		return fl_fail(diag, FL_EFEATURE, "plan: files of a bigalloc filesystem stay");
 	if (map->free_blocks == 0)
 		return fl_fail(diag, FL_ENOROOM, "plan: the filesystem has no free block");
 	return 0;

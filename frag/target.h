@@ -25,8 +25,8 @@ struct frag_settings {
  * place for every movable file, checked by fl_target_finish. Where the mapping trees of so
  * fragmented a layout would not fit, the history is milder: every file is written once, in one
  * go; then also files that have mapping-tree blocks keep their places.
- * FL_ESYNTAX: a setting is not legal, or not done yet; FL_EFEATURE: bigalloc; FL_ENOROOM: the
- * disk has no free block, or none of these layouts fits; FL_ENOMEM.
+ * FL_ESYNTAX: a setting is not legal, or not done yet; FL_ENOROOM: the disk has no free
+ * block, or none of these layouts fits; FL_ENOMEM. With bigalloc, map is one of fl_map_units.
  */
 int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 		struct fl_target *target, struct fl_diag *diag) FL_CHECKED;

@@ -125,11 +125,6 @@ int frag_temporaries_make_room(struct frag_temporaries *t, uint64_t blocks)
 	return err;
 }
 
-static enum fl_alloc_hint hint_of(uint64_t blocks)
-{
-	return blocks < FL_ALLOC_SMALL_BLOCKS ? FL_ALLOC_SMALL : FL_ALLOC_STREAM;
-}
-
 static int write_one(struct frag_temporaries *t, uint64_t now, enum fl_alloc_hint hint,
 		     fl_pblk goal, uint64_t blocks)
 {
@@ -170,7 +165,9 @@ static int write_one(struct frag_temporaries *t, uint64_t now, enum fl_alloc_hin
 int frag_temporaries_add(struct frag_temporaries *t, uint64_t now, fl_pblk goal, uint64_t blocks)
 {
 	/* Half of them in the way of what was just written, the others where their size leads. */
-	return write_one(t, now, fl_rng_chance(&t->rng, 1, 2) ? FL_ALLOC_NEAR : hint_of(blocks),
+	return write_one(t, now,
+			 fl_rng_chance(&t->rng, 1, 2) ? FL_ALLOC_NEAR
+						      : fl_alloc_hint_of(t->map, blocks),
 			 goal, blocks);
 }
 
@@ -183,7 +180,7 @@ int frag_temporaries_run(struct frag_temporaries *t, uint64_t until)
 				      : 0;
 		fl_ino ino = t->map->files.count ? t->map->files.at[like].ino : 1;
 		fl_pblk goal = fl_alloc_goal_of_inode(t->alloc, ino, false);
-		int err = write_one(t, now, hint_of(blocks), goal, blocks);
+		int err = write_one(t, now, fl_alloc_hint_of(t->map, blocks), goal, blocks);
 
 		if (err)
 			return err;

@@ -10,9 +10,10 @@
 
 errcode_t store_take(ext2_filsys fs, blk64_t goal, blk64_t want, blk64_t *start, blk64_t *len)
 {
+	blk64_t cluster = (blk64_t)EXT2FS_CLUSTER_RATIO(fs);
 	errcode_t error = EXT2_ET_BLOCK_ALLOC_FAIL;
 
-	for (; want; want /= 2) {
+	for (; want; want = want > cluster ? fl_div_up(want / 2, cluster) * cluster : 0) {
 		error = ext2fs_new_range(fs, EXT2_NEWRANGE_MIN_LENGTH, goal, want, NULL, start,
 					 len);
 		if (!error)
@@ -49,10 +50,44 @@ static errcode_t insert_extent(ext2_extent_handle_t handle, uint64_t lblk, blk64
 	return 0;
 }
 
+/* Where the next blocks of a file go. A cluster is taken as a whole: what is left of it is first.
+ */
+struct placer {
+	ext2_filsys fs;
+	struct ext2_inode *inode;
+	blk64_t *goal;
+	uint64_t end;  /* logical: the clusters up to here are taken */
+	blk64_t place; /* of block `end` if it came next */
+};
+
+/* A place for up to want blocks from lblk on. */
+static errcode_t place(struct placer *placer, uint64_t lblk, uint64_t want, blk64_t *start,
+		       uint64_t *len)
+{
+	uint64_t cluster = (uint64_t)EXT2FS_CLUSTER_RATIO(placer->fs), before = lblk % cluster;
+	blk64_t taken;
+	errcode_t error;
+
+	if (lblk >= placer->end) {
+		error = store_take(placer->fs, *placer->goal,
+				   fl_div_up(before + want, cluster) * cluster, start, &taken);
+		if (!error)
+			error = ext2fs_iblk_add_blocks(placer->fs, placer->inode, taken / cluster);
+		if (error)
+			return error;
+		placer->end = lblk - before + taken;
+		placer->place = *placer->goal = *start + taken;
+	}
+	*start = placer->place - (placer->end - lblk);
+	*len = fl_min(want, placer->end - lblk);
+	return 0;
+}
+
 errcode_t map_extents(ext2_filsys fs, ext2_ino_t ino, struct ext2_inode *inode,
 		      const struct piece *pieces, size_t count, blk64_t *goal, piece_writer write,
 		      void *context)
 {
+	struct placer placer = {.fs = fs, .inode = inode, .goal = goal};
 	ext2_extent_handle_t handle;
 	errcode_t error = ext2fs_extent_open2(fs, ino, inode, &handle);
 
@@ -62,21 +97,19 @@ errcode_t map_extents(ext2_filsys fs, ext2_ino_t ino, struct ext2_inode *inode,
 		uint64_t lblk = pieces[i].lblk, left = pieces[i].len;
 
 		while (!error && left) {
-			blk64_t start, len;
+			blk64_t start;
+			uint64_t len;
 
-			error = store_take(fs, *goal, left, &start, &len);
+			error = place(&placer, lblk, left, &start, &len);
 			if (!error)
 				error = insert_extent(handle, lblk, start, len,
 						      pieces[i].unwritten);
-			if (!error)
-				error = ext2fs_iblk_add_blocks(fs, inode, len);
 			if (!error && !pieces[i].unwritten)
 				error = write(context, lblk, start, len);
 			if (error)
 				break;
 			lblk += len;
 			left -= len;
-			*goal = start + len;
 		}
 	}
 	ext2fs_extent_free(handle);

@@ -130,6 +130,7 @@ static uint64_t filler_size(struct populator *p)
 			data--;
 		room = data;
 	}
+	room -= room % (uint64_t)EXT2FS_CLUSTER_RATIO(p->fs);
 	return room * p->fs->blocksize;
 }
 

@@ -26,6 +26,7 @@ static const char usage[] = "Usage: sample [OPTION]... IMAGE\n"
 			    "      --seed N         another seed, another image (default 1)\n"
 			    "      --type TYPE      ext2, ext3 or ext4 (default)\n"
 			    "      --block BYTES    1024, 2048 or 4096 (default)\n"
+			    "      --cluster BYTES  bigalloc: 2 to 64 blocks; ext4 only\n"
 			    "      --hollow         no content: files have blocks, all of zeros\n"
 			    "      --help           this text\n";
 
@@ -47,19 +48,28 @@ static int parse_number(const char *text, uint64_t low, uint64_t high, uint64_t 
 	return 0;
 }
 
+static bool is_power(uint32_t number)
+{
+	return (number & (number - 1)) == 0;
+}
+
+static bool clusters_fit(const struct sample_options *o)
+{
+	uint32_t bytes = o->cluster_bytes;
+
+	return !bytes || (is_power(bytes) && bytes > o->block_bytes &&
+			  bytes <= 64 * o->block_bytes && !strcmp(o->type, "ext4"));
+}
+
 /* 0; -1: usage error, said; 1: help given. */
 static int parse(int argc, char **argv, struct sample_options *options)
 {
 	static const struct option table[] = {
-		{"size", required_argument, NULL, 's'},
-		{"full", required_argument, NULL, 'f'},
-		{"files", required_argument, NULL, 'n'},
-		{"seed", required_argument, NULL, 'r'},
-		{"type", required_argument, NULL, 't'},
-		{"block", required_argument, NULL, 'b'},
-		{"hollow", no_argument, NULL, 'e'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"size", required_argument, NULL, 's'},	   {"full", required_argument, NULL, 'f'},
+		{"files", required_argument, NULL, 'n'},   {"seed", required_argument, NULL, 'r'},
+		{"type", required_argument, NULL, 't'},	   {"block", required_argument, NULL, 'b'},
+		{"cluster", required_argument, NULL, 'c'}, {"hollow", no_argument, NULL, 'e'},
+		{"help", no_argument, NULL, 'h'},	   {0},
 	};
 	uint64_t value = 0;
 	int letter, error = 0;
@@ -93,6 +103,10 @@ static int parse(int argc, char **argv, struct sample_options *options)
 			error = parse_number(optarg, 1024, 4096, &value);
 			options->block_bytes = (uint32_t)value;
 			break;
+		case 'c':
+			error = parse_number(optarg, 2048, 256u << 10, &value);
+			options->cluster_bytes = (uint32_t)value;
+			break;
 		case 'e':
 			options->hollow = true;
 			break;
@@ -103,8 +117,7 @@ static int parse(int argc, char **argv, struct sample_options *options)
 			error = -1;
 		}
 	}
-	if (!error && optind + 1 == argc &&
-	    (options->block_bytes & (options->block_bytes - 1)) == 0)
+	if (!error && optind + 1 == argc && is_power(options->block_bytes) && clusters_fit(options))
 		options->image = argv[optind];
 	if (!options->image || (strcmp(options->type, "ext2") && strcmp(options->type, "ext3") &&
 				strcmp(options->type, "ext4"))) {
@@ -132,18 +145,18 @@ static int run(char *const *argv)
 /* Every feature and size is said on the command line, none comes from the machine's mke2fs.conf. */
 static int make_filesystem(const struct sample_options *o)
 {
-	static const char ext2[] =
-		"none,ext_attr,resize_inode,dir_index,filetype,sparse_super,large_file";
+	static const char ext2[] = "none,ext_attr,dir_index,filetype,sparse_super,large_file";
 	static const char ext4[] =
 		",extent,flex_bg,64bit,huge_file,dir_nlink,extra_isize,metadata_csum";
 	uint64_t inodes = fl_max(o->size_bytes / 16384, o->files + o->files / 4 + 1000ull);
 	uint64_t journal_mib = fl_max(fl_div_up(1024ull * o->block_bytes, 1u << 20),
 				      fl_min(64, o->size_bytes >> 25));
-	char features[200], ext[200], block[16], uuid[40], count[32], journal[32];
+	char features[200], ext[200], block[16], cluster[16], uuid[40], count[32], journal[32];
 
-	snprintf(features, sizeof(features), "%s%s%s", ext2,
-		 strcmp(o->type, "ext2") ? ",has_journal" : "",
-		 strcmp(o->type, "ext4") ? "" : ext4);
+	/* With clusters mke2fs has the resize inode list blocks that it leaves free. */
+	snprintf(features, sizeof(features), "%s%s%s%s", ext2,
+		 strcmp(o->type, "ext2") ? ",has_journal" : "", strcmp(o->type, "ext4") ? "" : ext4,
+		 o->cluster_bytes ? ",bigalloc" : ",resize_inode");
 	snprintf(uuid, sizeof(uuid), "f7a91ab0-0000-4000-8000-%012llx",
 		 (unsigned long long)(o->seed & 0xffffffffffff));
 	snprintf(ext, sizeof(ext),
@@ -151,6 +164,7 @@ static int make_filesystem(const struct sample_options *o)
 		 "lazy_journal_init=0,nodiscard",
 		 uuid);
 	snprintf(block, sizeof(block), "%u", o->block_bytes);
+	snprintf(cluster, sizeof(cluster), "%u", o->cluster_bytes);
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)inodes);
 	snprintf(journal, sizeof(journal), "size=%llu", (unsigned long long)journal_mib);
 
@@ -162,6 +176,10 @@ static int make_filesystem(const struct sample_options *o)
 	if (strcmp(o->type, "ext2")) {
 		argv[n++] = "-J";
 		argv[n++] = journal;
+	}
+	if (o->cluster_bytes) {
+		argv[n++] = "-C";
+		argv[n++] = cluster;
 	}
 	argv[n] = o->image;
 	return run((char *const *)argv) ? fail(o->image, "make the filesystem", "mke2fs failed")
@@ -213,7 +231,7 @@ static int populate(const struct sample_options *o, int fd)
 	wanted = ext2fs_blocks_count(fs->super) * o->full_percent / 100;
 	used = ext2fs_blocks_count(fs->super) - ext2fs_free_blocks_count(fs->super);
 	/* Directories, symlinks, xattrs and mapping trees come on top of file data. */
-	spare = 30 + o->files / 20;
+	spare = (30 + o->files / 20) * (uint64_t)EXT2FS_CLUSTER_RATIO(fs);
 	result = wanted > used + spare ? sample_tree_build(o, wanted - used - spare, &tree)
 				       : FL_ENOROOM;
 	if (result) {

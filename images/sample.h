@@ -18,9 +18,10 @@ struct sample_options {
 	const char *image;
 	const char *type; /* "ext2", "ext3" or "ext4" */
 	uint64_t size_bytes;
-	uint32_t full_percent; /* used blocks of all blocks, metadata included */
-	uint32_t files;	       /* regular files */
-	uint32_t block_bytes;  /* 1024, 2048 or 4096 */
+	uint32_t full_percent;	/* used blocks of all blocks, metadata included */
+	uint32_t files;		/* regular files */
+	uint32_t block_bytes;	/* 1024, 2048 or 4096 */
+	uint32_t cluster_bytes; /* of bigalloc; 0: none */
 	uint64_t seed;
 	bool hollow; /* files have their blocks, but no content: holes of the host file */
 };
@@ -105,7 +106,7 @@ void store_close(struct store *store);
 errcode_t store_file(struct store *store, ext2_ino_t ino, struct ext2_inode *inode,
 		     const struct sample_file *file, uint64_t seed, blk64_t *goal);
 
-/* Takes up to want blocks as one run near goal. */
+/* Takes up to want blocks as one run near goal; whole clusters, of which goal is a border. */
 errcode_t store_take(ext2_filsys fs, blk64_t goal, blk64_t want, blk64_t *start, blk64_t *len);
 
 /* A run of a file to be mapped: allocated, and written or not. */

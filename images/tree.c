@@ -151,12 +151,20 @@ static int add_ordinary_files(struct builder *b, uint32_t count)
 	return 0;
 }
 
+/* Blocks that so many bytes take. */
+static uint64_t room_blocks(const struct sample_options *options, uint64_t bytes)
+{
+	uint32_t unit = options->cluster_bytes ? options->cluster_bytes : options->block_bytes;
+
+	return fl_div_up(bytes, unit) * (unit / options->block_bytes);
+}
+
 static uint64_t size_blocks(const struct builder *b)
 {
 	uint64_t blocks = 0;
 
 	for (size_t i = 0; i < b->tree->files.count; i++)
-		blocks += fl_div_up(b->tree->files.at[i].size_bytes, b->options->block_bytes);
+		blocks += room_blocks(b->options, b->tree->files.at[i].size_bytes);
 	return blocks;
 }
 

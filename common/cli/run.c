@@ -11,14 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 #include "common/cli/options.h"
 #include "common/cli/output.h"
 #include "common/cli/signals.h"
-
-/* As fl_plan_order has it. */
-#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
 
 /* --- the phases before anything is written --- */
 
@@ -41,67 +39,6 @@ static int look(struct run *run, enum fl_device_mode device_mode, enum fl_fs_mod
 			   "scanned: %zu files in %zu extents, %" PRIu64 " blocks free",
 			   run->map->files.count, run->map->extents.count, run->map->free_blocks);
 	return fl_run_describe(run);
-}
-
-/* Target layout and plan: where everything shall go, and the way there. */
-static int make_plan(struct run *run)
-{
-	const uint64_t block_bytes = run->units->geo.block_bytes;
-	const struct fl_budget *budget = run->program->budget;
-	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
-	/* Small batches where a budget is to be kept closely. */
-	struct fl_order_options order = {
-		.batch_blocks =
-			most ? fl_max(fl_min(most / 8, DEFAULT_BATCH_BYTES / block_bytes), 1) : 0,
-	};
-	int error;
-
-	run->action = "planning";
-	error = run->program->target(run->program->settings, run->units, &run->target, &run->report,
-				     &run->diag);
-	if (!error)
-		error = fl_target_finish(&run->target, run->units, &run->diag);
-	if (!error)
-		error = fl_plan_order(run->units, &run->target, &order, &run->plan, &run->diag);
-	if (error)
-		return error;
-	if (budget && budget->bytes)
-		fl_plan_truncate(run->plan, most);
-	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
-	run->report.needed_bytes = run->plan->needed_blocks * block_bytes;
-	if (run->options->verbose)
-		fl_message(run->program->name, run->image,
-			   "planned: %zu moves in %zu batches, %" PRIu64 " blocks to move, %" PRIu64
-			   " have to, %" PRIu64 " find no room",
-			   run->plan->moves.count, run->plan->batches.count,
-			   run->plan->moved_blocks, run->plan->needed_blocks,
-			   run->plan->left_blocks);
-	return 0;
-}
-
-/* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
-static int predict(struct run *run, bool *beyond)
-{
-	struct fl_map *predicted = NULL, *units = NULL;
-	int error;
-
-	run->action = "checking the plan";
-	error = fl_plan_predict(run->units, run->plan, &predicted, &run->diag);
-	if (!error && predicted->blocks) {
-		units = predicted;
-		predicted = NULL;
-		error = fl_units_to_blocks(units, &predicted, &run->diag);
-		fl_map_free(units);
-	}
-	if (error)
-		return error;
-	error = fl_run_measure(run, predicted, &run->report.predicted);
-	if (!error)
-		run->report.has_predicted = true;
-	if (!error && run->options->dry_run)
-		error = fl_run_find_left(run, predicted, beyond);
-	fl_map_free(predicted);
-	return error;
 }
 
 /* --- the phases that write --- */
@@ -174,6 +111,23 @@ static void moving_progress(void *context, uint64_t done, uint64_t total)
 	fl_progress_update(&run->progress, done, total);
 }
 
+/* Other machines may have to answer; see fl_fs_claim. */
+static bool wait_for_others(void *context, uint32_t seconds)
+{
+	struct run *run = context;
+	uint32_t done = 0;
+
+	fl_progress_phase(&run->progress, "waiting for other machines", "seconds", 0);
+	while (done < seconds && !stop_asked(run)) {
+		fl_progress_update(&run->progress, done, seconds);
+		done += sleep(1) == 0;
+	}
+	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
+	/* Only now: waiting is not moving. */
+	(void)clock_gettime(CLOCK_MONOTONIC, &run->move_began);
+	return done == seconds;
+}
+
 static int move(struct run *run)
 {
 	struct fl_move_options options = {
@@ -182,11 +136,15 @@ static int move(struct run *run)
 		.cancelled = stop_asked,
 		.progress = moving_progress,
 		.context = run,
+		.claimant = {.wait = wait_for_others, .context = run},
 	};
 	struct timespec to = {0};
 	int error;
 
 	run->action = "moving";
+	if (getrandom(&options.claimant.sequence, sizeof(options.claimant.sequence), 0) < 0)
+		return FL_EIO;
+	options.claimant.sequence = 1 + options.claimant.sequence % FL_FS_MOST_SEQUENCE;
 	/* From here on it is the mover that knows where it may stop. */
 	run->may_stop = false;
 	fl_progress_phase(&run->progress, "moving", NULL, run->units->geo.block_bytes);
@@ -300,9 +258,11 @@ static int change_image(struct run *run, bool *partly)
 	error = look(run, writes_here ? FL_DEVICE_WRITE : FL_DEVICE_READ,
 		     writes_here ? FL_FS_CHANGE : FL_FS_READ);
 	if (!error)
-		error = make_plan(run);
+		error = fl_run_plan(run);
 	if (!error)
-		error = predict(run, &beyond);
+		error = fl_run_predict(run, &beyond);
+	if (!error && dry_run)
+		error = fl_run_draw_curve(run);
 	if (error)
 		return error;
 	if (fl_signals_stop_asked())
@@ -348,8 +308,13 @@ static int fail(struct run *run, int error, const char *written)
 
 	status = fl_message_failure(name, written, e2fs_name, run->action, error, &run->diag,
 				    state_of(run));
-	free(e2fs_name);
 	fl_run_list_partitions(run);
+	if (run->report.moves.claimed)
+		fl_message(name, written,
+			   "multiple mount protection still says that it is in use; before "
+			   "anything else run tune2fs -f -E clear_mmp %s",
+			   e2fs_name ? e2fs_name : written);
+	free(e2fs_name);
 	if (run->has_undo && run->report.moves.wrote)
 		fl_message(name, written, "e2undo %s %s brings back the image of before",
 			   run->options->undo_path, written);

@@ -79,6 +79,15 @@ int fl_run_measure(struct run *run, const struct fl_map *map,
 /* Path, filesystem and metrics of the open image, as the report's next image. */
 int fl_run_describe(struct run *run) FL_CHECKED;
 
+/* --- plan.c: from a map to a plan, before anything is written --- */
+
+/* Target and plan, within the program's budget. */
+int fl_run_plan(struct run *run) FL_CHECKED;
+/* Validates the plan and takes the figures it promises; a dry run ends with their verdict. */
+int fl_run_predict(struct run *run, bool *beyond) FL_CHECKED;
+/* The figures that budgets of a part of the plan would buy; nothing without budgets. */
+int fl_run_draw_curve(struct run *run) FL_CHECKED;
+
 /* --- where.c: the part of the image that has the filesystem --- */
 
 /*

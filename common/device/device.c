@@ -202,6 +202,12 @@ int fl_device_data_next(struct fl_device *device, uint64_t position, uint64_t *s
 	return 0;
 }
 
+void fl_device_forget(struct fl_device *device, uint64_t length, uint64_t position)
+{
+	if (device->ops->forget && length && inside(device, length, position))
+		device->ops->forget(device, length, position);
+}
+
 void fl_device_close(struct fl_device *device)
 {
 	if (device)

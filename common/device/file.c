@@ -187,6 +187,16 @@ static int file_data_next(struct fl_device *device, uint64_t position, uint64_t 
 	return 0;
 }
 
+/* Whole pages only are dropped. What the host refuses to drop is then read from its memory. */
+static void file_forget(struct fl_device *device, uint64_t length, uint64_t position)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = position / page * page;
+	uint64_t end = fl_div_up(position + length, page) * page;
+
+	(void)posix_fadvise(as_file(device)->fd, (off_t)start, (off_t)(end - start),
+			    POSIX_FADV_DONTNEED);
+}
+
 /* Closing releases the locks. Durability was flush's job, so a failing close says nothing new. */
 static void file_close(struct fl_device *device)
 {
@@ -205,6 +215,7 @@ static const struct fl_device_ops file_ops = {
 	.punch = file_punch,
 	.zero = file_zero,
 	.data_next = file_data_next,
+	.forget = file_forget,
 	.close = file_close,
 };
 
@@ -217,6 +228,7 @@ static const struct fl_device_ops block_ops = {
 	.write = file_write,
 	.many = file_many,
 	.flush = file_flush,
+	.forget = file_forget,
 	.close = file_close,
 };
 

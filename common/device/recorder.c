@@ -90,6 +90,11 @@ static int recorder_data_next(struct fl_device *device, uint64_t position, uint6
 	return fl_device_data_next(as_recorder(device)->below, position, start, length);
 }
 
+static void recorder_forget(struct fl_device *device, uint64_t length, uint64_t position)
+{
+	fl_device_forget(as_recorder(device)->below, length, position);
+}
+
 static void recorder_close(struct fl_device *device)
 {
 	free(device);
@@ -117,6 +122,7 @@ int fl_device_recorder(struct fl_device *below,
 		.punch = below->ops->punch ? recorder_punch : NULL,
 		.zero = below->ops->zero ? recorder_zero : NULL,
 		.data_next = recorder_data_next,
+		.forget = recorder_forget,
 		.close = recorder_close,
 	};
 	recorder->device.ops = &recorder->ops;

@@ -206,6 +206,11 @@ static int undo_data_next(struct fl_device *device, uint64_t position, uint64_t 
 	return rc;
 }
 
+static void undo_forget(struct fl_device *device, uint64_t length, uint64_t position)
+{
+	fl_device_forget(as_undo(device)->below, length, position);
+}
+
 static void undo_close(struct fl_device *device)
 {
 	struct undo *undo = as_undo(device);
@@ -248,6 +253,7 @@ int fl_device_undo(struct fl_device *below, const char *path, uint64_t position,
 		.punch = below->ops->punch ? undo_punch : NULL,
 		.zero = below->ops->zero ? undo_zero : NULL,
 		.data_next = undo_data_next,
+		.forget = undo_forget,
 		.close = undo_close,
 	};
 	undo->device.ops = &undo->ops;

@@ -52,9 +52,7 @@ static const struct feature incompat[] = {
 	{0x00010, "meta_bg", MOVE, "the descriptors stay, wherever they are"},
 	{0x00040, "extent", MOVE, "extent trees are built anew, in as few blocks as they need"},
 	{0x00080, "64bit", MOVE, "block numbers of 48 bits are used throughout"},
-	{0x00100, "mmp", ANALYSE,
-	 "multiple mount protection is not kept up while blocks move; run tune2fs -O ^mmp IMAGE "
-	 "first, and tune2fs -O mmp IMAGE after"},
+	{0x00100, "mmp", MOVE, "its block stays, and keeps other machines away meanwhile"},
 	{0x00200, "flex_bg", MOVE, "bitmaps and inode tables stay, wherever they are"},
 	{0x00400, "ea_inode", MOVE, "attribute values in inodes move; their reference counts stay"},
 	{0x01000, "dirdata", REFUSE, "data in directory entries is not understood" NO_REMEDY},
@@ -189,9 +187,8 @@ static const struct condition conditions[] = {
 };
 
 static const struct condition states[] = {
-	{external_journal, "external journal", ANALYSE, FL_EFEATURE,
-	 "its journal is on another device, and nobody can see whether it is empty; run tune2fs -O "
-	 "^has_journal IMAGE first"},
+	{external_journal, "external journal", MOVE, FL_EFEATURE,
+	 "its journal on another device is left alone; after a clean unmount it is empty"},
 	{needs_recovery, "needs_recovery", REFUSE, FL_EDIRTY,
 	 "its journal must be replayed; run e2fsck -f IMAGE first"},
 	{orphans, "orphans", REFUSE, FL_EDIRTY,

@@ -7,8 +7,8 @@
  * the checksum of metadata_csum in the second, and with a wrong checksum nothing opens the
  * filesystem any more. A backup would be of use only where there is one, and does not hold all.
  * So only the first sector is ever written, which a disk does wholly or not at all, and the
- * checksum stays as it is: crc32c is linear, so for any change there is exactly one value of 32
- * bits elsewhere in the sector that makes up for it. It goes behind the NUL of s_last_error_func,
+ * checksum stays as it is: a value of 32 bits elsewhere in the sector makes up for the change
+ * (checksum.c). It goes behind the NUL of s_last_error_func,
  * text that is shown only after an error, which e2fsck and the kernel overwrite when they have to.
  * Unfencing gives these bytes their old value back whenever the free count is what it was;
  * otherwise they stay, and do no harm.
@@ -21,51 +21,20 @@
 #define SPARE_BYTES 4u
 #define SPARE_OFFSET (sizeof(((struct ext2_super_block *)0)->s_last_error_func) - SPARE_BYTES)
 
-/* The checksum as it would be with this value in the spare bytes. */
-static int checksum_with(ext2_filsys ext2, struct ext2_super_block *image, uint32_t value,
-			 uint32_t *checksum)
+struct sealing {
+	ext2_filsys ext2;
+	struct ext2_super_block *image;
+};
+
+static int checksum_with(void *context, uint32_t spare, uint32_t *checksum)
 {
-	memcpy(image->s_last_error_func + SPARE_OFFSET, &value, SPARE_BYTES);
-	if (ext2fs_superblock_csum_set(ext2, image))
+	struct sealing *sealing = context;
+
+	memcpy(sealing->image->s_last_error_func + SPARE_OFFSET, &spare, SPARE_BYTES);
+	if (ext2fs_superblock_csum_set(sealing->ext2, sealing->image))
 		return FL_EINVAL;
-	*checksum = image->s_checksum;
+	*checksum = sealing->image->s_checksum;
 	return 0;
-}
-
-/* Solves for the spare bytes: each of their bits flips a fixed set of bits of the checksum. */
-static int keep_checksum(ext2_filsys ext2, struct ext2_super_block *image)
-{
-	const uint32_t wanted = image->s_checksum;
-	uint32_t flips[32] = {0}, values[32], base, checksum, value = 0;
-	int error = checksum_with(ext2, image, 0, &base);
-
-	for (unsigned i = 0; i < 32 && !error; i++) {
-		uint32_t flip, by = UINT32_C(1) << i;
-
-		error = checksum_with(ext2, image, by, &checksum);
-		flip = checksum ^ base;
-		for (unsigned bit = 32; bit-- && !error;) {
-			if (!(flip >> bit & 1))
-				continue;
-			if (!flips[bit]) {
-				flips[bit] = flip;
-				values[bit] = by;
-				break;
-			}
-			flip ^= flips[bit];
-			by ^= values[bit];
-		}
-	}
-	checksum = base ^ wanted;
-	for (unsigned bit = 32; bit-- && !error;) {
-		if (flips[bit] && checksum >> bit & 1) {
-			checksum ^= flips[bit];
-			value ^= values[bit];
-		}
-	}
-	if (!error)
-		error = checksum_with(ext2, image, value, &checksum);
-	return error || checksum != wanted ? FL_EINVAL : 0;
 }
 
 /* Writes the first sector of fs->ext2->super as it is. */
@@ -73,6 +42,7 @@ static int write_super(struct fl_fs *fs, struct fl_diag *diag)
 {
 	ext2_filsys ext2 = fs->ext2;
 	struct ext2_super_block image = *ext2->super;
+	struct sealing sealing = {ext2, &image};
 	int error = 0;
 
 	_Static_assert(sizeof(image) == SUPERBLOCK_SIZE, "an ext2 superblock has 1024 bytes");
@@ -83,7 +53,7 @@ static int write_super(struct fl_fs *fs, struct fl_diag *diag)
 	ext2fs_swap_super(&image);
 #endif
 	if (ext2fs_has_feature_metadata_csum(ext2->super))
-		error = keep_checksum(ext2, &image);
+		error = fl_checksum_keep(checksum_with, &sealing, image.s_checksum);
 	if (error)
 		return fl_fail(diag, error, "superblock: cannot keep its checksum");
 	error = fl_device_write(fs->io.device, &image, FL_SECTOR_BYTES, SUPERBLOCK_OFFSET);

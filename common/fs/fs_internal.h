@@ -17,6 +17,10 @@ struct fl_fs {
 	enum fl_fs_mode mode;
 	bool fenced;
 	uint16_t state; /* s_state as it was before the fence */
+	/* mmp.c: the block as it was found, and its first sector as it is while we hold it. */
+	struct mmp_struct mmp_clean;
+	unsigned char mmp_ours[FL_SECTOR_BYTES];
+	bool claimed;
 };
 
 /* The libext2fs handle; valid until fl_fs_close. */
@@ -41,6 +45,19 @@ int fl_feature_check(const struct ext2_super_block *super, enum fl_fs_mode mode,
 		     struct fl_diag *diag);
 /* Appends the verdicts on all it says. FL_ENOMEM. */
 int fl_feature_verdicts(const struct ext2_super_block *super, struct fl_verdicts *list);
+
+/* --- checksum.c --- */
+
+/* Puts these 32 bits into the spare bytes of something and gives its checksum. FL_EINVAL. */
+typedef int fl_checksum_with(void *context, uint32_t spare, uint32_t *checksum);
+
+/* Leaves in the spare bytes what makes the checksum the wanted one. FL_EINVAL: nothing does. */
+int fl_checksum_keep(fl_checksum_with *checksum_with, void *context, uint32_t wanted);
+
+/* --- mmp.c --- */
+
+/* Multiple mount protection, if there is any, says that nobody uses it. FL_EBUSY, FL_EDAMAGED. */
+int fl_mmp_check(struct fl_fs *fs, struct fl_diag *diag);
 
 /* --- geometry.c --- */
 

@@ -78,7 +78,7 @@ static int check_journal(struct fl_fs *fs, struct fl_diag *diag)
 	errcode_t code;
 	int error;
 
-	/* Without a number it is on another device; only an analysis comes here then. */
+	/* Without a number it is on another device, and there is only needs_recovery to go by. */
 	if (!ext2fs_has_feature_journal(ext2->super) || !ext2->super->s_journal_inum)
 		return 0;
 	code = ext2fs_bmap2(ext2, ext2->super->s_journal_inum, NULL, NULL, 0, 0, NULL, &block);
@@ -102,34 +102,6 @@ static int check_journal(struct fl_fs *fs, struct fl_diag *diag)
 	if (be32(head + FAILURE))
 		return fl_fail(diag, FL_EDIRTY,
 			       "the journal records an error; run e2fsck -f IMAGE first");
-	return 0;
-}
-
-/* Even where nothing is written, what another machine is writing cannot be read. */
-static int check_mmp(struct fl_fs *fs, struct fl_diag *diag)
-{
-	ext2_filsys ext2 = fs->ext2;
-	struct mmp_struct mmp;
-	uint64_t block = ext2->super->s_mmp_block;
-	int error;
-
-	if (!ext2fs_has_feature_mmp(ext2->super))
-		return 0;
-	if (block <= ext2->super->s_first_data_block || block >= ext2fs_blocks_count(ext2->super))
-		return fl_fail(diag, FL_EDAMAGED,
-			       "the block of multiple mount protection is outside the filesystem; "
-			       "run e2fsck -f IMAGE first");
-	error = fl_device_read(fs->io.device, &mmp, sizeof(mmp), block * ext2->blocksize);
-	if (error)
-		return fl_fail(diag, error, "cannot read the block of multiple mount protection");
-	if (ext2fs_le32_to_cpu(mmp.mmp_magic) != EXT4_MMP_MAGIC)
-		return fl_fail(diag, FL_EDAMAGED,
-			       "the block of multiple mount protection is damaged; run e2fsck -f "
-			       "IMAGE first");
-	if (ext2fs_le32_to_cpu(mmp.mmp_seq) != EXT4_MMP_SEQ_CLEAN)
-		return fl_fail(diag, FL_EBUSY,
-			       "multiple mount protection says that it is in use; if it is not, "
-			       "run e2fsck -f IMAGE first");
 	return 0;
 }
 
@@ -170,8 +142,9 @@ int fl_fs_open(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **fs
 		error = check_descriptors(made, diag);
 	if (!error)
 		error = read_bitmaps(made, diag);
+	/* Even where nothing is written, what another machine is writing cannot be read. */
 	if (!error)
-		error = check_mmp(made, diag);
+		error = fl_mmp_check(made, diag);
 	if (!error)
 		error = check_journal(made, diag);
 	if (error)

@@ -22,6 +22,31 @@ int fl_map_new(const struct fl_geometry *geo, struct fl_map **map)
 	return 0;
 }
 
+int fl_map_derive(const struct fl_map *from, const struct fl_geometry *geo, struct fl_map **map)
+{
+	struct fl_map *made;
+	int error = fl_map_new(geo ? geo : &from->geo, &made);
+
+	if (error)
+		return error;
+	error = fl_array_append(&made->names, from->names.at, from->names.count);
+	if (!error)
+		error = fl_array_append(&made->texts, from->texts.at, from->texts.count);
+	if (!error)
+		error = fl_array_append(&made->owners, from->owners.at, from->owners.count);
+	if (!error && !geo) {
+		made->blocks = from->blocks;
+		error = fl_array_append(&made->fixed, from->fixed.at, from->fixed.count);
+		if (!error)
+			error = fl_array_append(&made->groups, from->groups.at, from->groups.count);
+	}
+	if (error)
+		fl_map_free(made);
+	else
+		*map = made;
+	return error;
+}
+
 void fl_map_free(struct fl_map *map)
 {
 	if (!map)

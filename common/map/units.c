@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- from blocks to units --- */
 
@@ -99,10 +98,10 @@ static int add_file(struct gatherer *gatherer, const struct fl_map *map, const s
 			       diag);
 	if (!error)
 		error = put(gatherer, file.mapping);
-	for (size_t i = 0; i < gatherer->list.count && !error; i++) {
+	if (!error)
+		error = fl_array_append(&units->extents, gatherer->list.at, gatherer->list.count);
+	for (size_t i = 0; i < gatherer->list.count; i++)
 		file.blocks += gatherer->list.at[i].len;
-		error = fl_array_push(&units->extents, gatherer->list.at[i]);
-	}
 	for (size_t i = 0; i < from->tree_count && !error; i++)
 		error = fl_array_push(&units->trees, map->trees.at[from->first_tree + i] / ratio);
 	file.extent_count = units->extents.count - file.first_extent;
@@ -174,22 +173,6 @@ static int add_fixed(const struct fl_map *map, struct fl_map *units)
 	return error;
 }
 
-static int copy_names_and_owners(const struct fl_map *from, struct fl_map *to)
-{
-	for (size_t i = 0; i < from->owners.count; i++)
-		if (fl_array_push(&to->owners, from->owners.at[i]))
-			return FL_ENOMEM;
-	for (size_t i = 0; i < from->names.count; i++)
-		if (fl_array_push(&to->names, from->names.at[i]))
-			return FL_ENOMEM;
-	if (fl_array_reserve(&to->texts, from->texts.count))
-		return FL_ENOMEM;
-	if (from->texts.count)
-		memcpy(to->texts.at, from->texts.at, from->texts.count);
-	to->texts.count = from->texts.count;
-	return 0;
-}
-
 int fl_map_units(const struct fl_map *map, struct fl_map **units, struct fl_diag *diag)
 {
 	struct fl_geometry geo = map->geo;
@@ -201,13 +184,11 @@ int fl_map_units(const struct fl_map *map, struct fl_map **units, struct fl_diag
 	geo.first_data_block /= map->geo.cluster_blocks;
 	geo.blocks_per_group /= map->geo.cluster_blocks;
 	geo.cluster_blocks = 1;
-	error = fl_map_new(&geo, &gatherer.units);
+	error = fl_map_derive(map, &geo, &gatherer.units);
 	if (error)
 		return error;
 	gatherer.units->blocks = map;
-	error = copy_names_and_owners(map, gatherer.units);
-	if (!error)
-		error = add_fixed(map, gatherer.units);
+	error = add_fixed(map, gatherer.units);
 	for (size_t f = 0; f < map->files.count && !error; f++)
 		error = add_file(&gatherer, map, &map->files.at[f], diag);
 	if (!error)
@@ -309,13 +290,12 @@ int fl_map_tree_blocks(const struct fl_map *map, uint32_t file, const struct fl_
 /* A file whose mapping nobody has touched keeps it as it is stored. */
 static int copy_mapping(const struct fl_map *from, const struct fl_file *file, struct fl_map *to)
 {
-	for (size_t i = 0; i < file->extent_count; i++)
-		if (fl_array_push(&to->extents, from->extents.at[file->first_extent + i]))
-			return FL_ENOMEM;
-	for (size_t i = 0; i < file->tree_count; i++)
-		if (fl_array_push(&to->trees, from->trees.at[file->first_tree + i]))
-			return FL_ENOMEM;
-	return 0;
+	int error = fl_array_append(&to->extents, fl_array_from(&from->extents, file->first_extent),
+				    file->extent_count);
+
+	return error ? error
+		     : fl_array_append(&to->trees, fl_array_from(&from->trees, file->first_tree),
+				       file->tree_count);
 }
 
 static int expand_mapping(const struct fl_map *units, uint32_t index, struct fl_map *to)
@@ -326,8 +306,8 @@ static int expand_mapping(const struct fl_map *units, uint32_t index, struct fl_
 		fl_units_expand(units, index, fl_array_from(&units->extents, file->first_extent),
 				file->extent_count, &expanded);
 
-	for (size_t i = 0; i < expanded.count && !error; i++)
-		error = fl_array_push(&to->extents, expanded.at[i]);
+	if (!error)
+		error = fl_array_append(&to->extents, expanded.at, expanded.count);
 	for (size_t i = 0; i < file->tree_count && !error; i++)
 		error = fl_array_push(&to->trees, units->trees.at[file->first_tree + i] *
 							  units->blocks->geo.cluster_blocks);
@@ -354,15 +334,10 @@ int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks, struc
 {
 	const struct fl_map *from = units->blocks;
 	struct fl_map *to;
-	int error = fl_map_new(&from->geo, &to);
+	int error = fl_map_derive(from, NULL, &to);
 
 	if (error)
 		return error;
-	error = copy_names_and_owners(from, to);
-	for (size_t i = 0; i < from->fixed.count && !error; i++)
-		error = fl_array_push(&to->fixed, from->fixed.at[i]);
-	for (size_t i = 0; i < from->groups.count && !error; i++)
-		error = fl_array_push(&to->groups, from->groups.at[i]);
 	for (uint32_t f = 0; f < units->files.count && !error; f++)
 		error = restore_file(units, f, to);
 	if (!error)

@@ -153,7 +153,23 @@ static int finish(struct mover *mover)
 	return error ? error : flush(mover);
 }
 
-static int run(struct mover *mover)
+static int run_batches(struct mover *mover, bool *stopped)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < mover->plan->batches.count && !error; i++) {
+		*stopped = mover->options->cancelled &&
+			   mover->options->cancelled(mover->options->context);
+		if (*stopped)
+			break;
+		error = fl_fs_claim_holds(mover->fs, mover->diag);
+		if (!error)
+			error = run_batch(mover, i);
+	}
+	return error;
+}
+
+static int run_fenced(struct mover *mover)
 {
 	bool stopped = false;
 	int error;
@@ -163,16 +179,31 @@ static int run(struct mover *mover)
 	if (error)
 		return error;
 	mover->result->flushes++;
-	for (size_t i = 0; i < mover->plan->batches.count && !error; i++) {
-		stopped = mover->options->cancelled &&
-			  mover->options->cancelled(mover->options->context);
-		if (stopped)
-			break;
-		error = run_batch(mover, i);
-	}
+	error = run_batches(mover, &stopped);
+	if (!error)
+		error = fl_fs_claim_holds(mover->fs, mover->diag);
 	if (!error)
 		error = finish(mover);
 	return error || !stopped ? error : FL_ECANCELLED;
+}
+
+/* With multiple mount protection: whatever happens in between, the claim is given back. */
+static int run(struct mover *mover)
+{
+	struct fl_diag diag = {{0}};
+	int error = fl_fs_claim(mover->fs, &mover->options->claimant, &mover->result->wrote,
+				mover->diag);
+
+	if (!error) {
+		int given_back;
+
+		error = run_fenced(mover);
+		given_back = fl_fs_disclaim(mover->fs, &diag);
+		if (given_back && (!error || error == FL_ECANCELLED))
+			error = fl_fail(mover->diag, given_back, "%s", diag.text);
+	}
+	mover->result->claimed = fl_fs_claimed(mover->fs);
+	return error;
 }
 
 int fl_move_run(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,

@@ -313,31 +313,6 @@ int fl_layout_step(struct fl_layout *layout, const struct fl_plan *plan, size_t 
 	return error;
 }
 
-static int copy_names_and_owners(const struct fl_map *from, struct fl_map *to)
-{
-	if (fl_array_reserve(&to->names, from->names.count) ||
-	    fl_array_reserve(&to->texts, from->texts.count))
-		return FL_ENOMEM;
-	for (size_t i = 0; i < from->owners.count; i++)
-		if (fl_array_push(&to->owners, from->owners.at[i]))
-			return FL_ENOMEM;
-	if (from->names.count)
-		memcpy(to->names.at, from->names.at, from->names.count * sizeof(*to->names.at));
-	if (from->texts.count)
-		memcpy(to->texts.at, from->texts.at, from->texts.count);
-	to->names.count = from->names.count;
-	to->texts.count = from->texts.count;
-	return 0;
-}
-
-static int copy_runs(const struct fl_runs *from, struct fl_runs *to)
-{
-	for (size_t i = 0; i < from->count; i++)
-		if (fl_array_push(to, from->at[i]))
-			return FL_ENOMEM;
-	return 0;
-}
-
 static int copy_file(const struct fl_layout *layout, uint32_t index, struct fl_map *to)
 {
 	struct fl_file file = layout->map->files.at[index];
@@ -348,13 +323,9 @@ static int copy_file(const struct fl_layout *layout, uint32_t index, struct fl_m
 	file.extent_count = view.extent_count;
 	file.first_tree = to->trees.count;
 	file.tree_count = view.tree_count;
-	if (fl_array_reserve(&to->extents, to->extents.count + view.extent_count) ||
-	    fl_array_reserve(&to->trees, to->trees.count + view.tree_count))
+	if (fl_array_append(&to->extents, view.extents, view.extent_count) ||
+	    fl_array_append(&to->trees, view.trees, view.tree_count))
 		return FL_ENOMEM;
-	for (size_t i = 0; i < view.extent_count; i++)
-		to->extents.at[to->extents.count++] = view.extents[i];
-	for (size_t i = 0; i < view.tree_count; i++)
-		to->trees.at[to->trees.count++] = view.trees[i];
 	return fl_array_push(&to->files, file);
 }
 
@@ -362,16 +333,10 @@ int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct
 {
 	const struct fl_map *from = layout->map;
 	struct fl_map *to;
-	int error = fl_map_new(&from->geo, &to);
+	int error = fl_map_derive(from, NULL, &to);
 
 	if (error)
 		return error;
-	to->blocks = from->blocks;
-	error = copy_names_and_owners(from, to);
-	if (!error)
-		error = copy_runs(&from->fixed, &to->fixed);
-	for (size_t i = 0; i < from->groups.count && !error; i++)
-		error = fl_array_push(&to->groups, from->groups.at[i]);
 	for (uint32_t f = 0; f < from->files.count && !error; f++)
 		error = copy_file(layout, f, to);
 	if (!error)

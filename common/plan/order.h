@@ -75,7 +75,7 @@ struct order {
 	unsigned bucket_shift;	  /* log2 of the blocks of a bucket */
 	FL_ARRAY(uint32_t) ready; /* piece indexes */
 	uint64_t ready_blocks;
-	fl_pblk written_to; /* where the piece ends that was taken last */
+	fl_pblk written_to;		/* where the piece ends that was taken last */
 	FL_ARRAY(uint32_t) partial;	/* waiting pieces whose destination became partly free */
 	FL_ARRAY(uint32_t) trees_ready; /* files whose tree alone can go home */
 	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */

@@ -218,6 +218,26 @@ static bool put_left(json_t *root, const struct fl_report *report)
 	return failed;
 }
 
+static json_t *curve_json(const struct fl_report *report)
+{
+	json_t *array = json_array();
+	bool failed = false;
+
+	for (size_t i = 0; i < FL_CURVE_POINTS; i++) {
+		const struct fl_curve_point *point = &report->curve[i];
+		json_t *object = json_object();
+
+		failed |= put(object, "bytes", whole(point->bytes));
+		failed |= put(object, "fragments", whole(point->fragments));
+		failed |= put(object, "seeks", whole(point->seeks));
+		failed |= put(object, "sequential_ratio", json_real(point->sequential_ratio));
+		failed |= put(object, "free_extents", whole(point->free_extents));
+		failed |= put(object, "largest_free_bytes", whole(point->largest_free_bytes));
+		failed |= !array || json_array_append_new(array, object);
+	}
+	return finish(array, failed);
+}
+
 static bool put_run(json_t *root, const struct fl_report *report)
 {
 	uint32_t block_bytes = report->images[0].filesystem.block_bytes;
@@ -230,6 +250,8 @@ static bool put_run(json_t *root, const struct fl_report *report)
 	if (report->has_after && report->has_predicted)
 		failed |= put(root, "prediction", prediction_json(report));
 	failed |= put(root, "moves", moves_json(report));
+	if (report->has_curve)
+		failed |= put(root, "curve", curve_json(report));
 	failed |= put_left(root, report);
 	return failed;
 }

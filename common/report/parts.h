@@ -93,6 +93,11 @@ int fl_report_print_images(FILE *out, const struct fl_report *report, bool colou
 /* Free extents by size: how many, and their share of the free blocks. Columns as for the bars. */
 void fl_report_print_space(FILE *out, const struct fl_report_column *columns, size_t count);
 
+/* --- curve.c --- */
+
+/* What parts of the plan would buy; nothing when that is not known. */
+void fl_report_print_curve(FILE *out, const struct fl_report *report);
+
 /* --- blame.c --- */
 
 /* The files with the most seeks in the first workload; titled: says whose. FL_ENOMEM. */

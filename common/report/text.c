@@ -256,6 +256,7 @@ static int print_report(FILE *out, const struct fl_report *report, bool colour)
 	if (error)
 		return error;
 	print_moves(out, report);
+	fl_report_print_curve(out, report);
 	print_pinned(out, &last->files);
 	error = print_left(out, report);
 	if (!error)

@@ -11,7 +11,7 @@
  *
  * Not modelled: buddies (the round for aligned powers of two), blocks reserved for a file that
  * is still open, one locality group for each processor, the window being closed to others,
- * and the exact counts after which the kernel's search gives up.
+ * its being smaller with bigalloc, and the exact counts after which the kernel's search gives up.
  */
 #include <fraglab/alloc.h>
 

@@ -5,6 +5,7 @@
 #include <fraglab/util.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 void *fl_alloc(size_t count, size_t item_bytes)
 {
@@ -42,6 +43,20 @@ int fl_array_reserve_(void **at, size_t *room, size_t total, size_t item_bytes)
 		return FL_ENOMEM;
 	*at = grown;
 	*room = want;
+	return 0;
+}
+
+int fl_array_append_(void **at, size_t *count, size_t *room, const void *items, size_t number,
+		     size_t item_bytes)
+{
+	int error = number > SIZE_MAX - *count
+			    ? FL_ENOMEM
+			    : fl_array_reserve_(at, room, *count + number, item_bytes);
+
+	if (error || !number)
+		return error;
+	memcpy((char *)*at + *count * item_bytes, items, number * item_bytes);
+	*count += number;
 	return 0;
 }
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
 title='a clean journal on another device'
-verdict=analysed
-says='journal is on another device'
+verdict=moved
+judge='-j $image.journal'
+mounts='no: its journal is a file'
 build() {
 	local uuid_journal=6672616c-6162-4000-8000-000000000044
 	truncate -s 4M "$image.journal"

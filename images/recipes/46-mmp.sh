@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
 title='multiple mount protection, not in use: its block belongs to no inode'
-verdict=analysed
-says='multiple mount protection'
+verdict=moved
 build() {
 	fs 16M -t ext4 -b 1024 -O ^metadata_csum
 	many small 10 3000 | batch

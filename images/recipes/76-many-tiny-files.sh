@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
-title='12,000 files of one block'
+title='30,000 files of one block'
 verdict=moved
 build() {
 	local i
-	fs 64M -t ext4 -b 1024 -N 16384
+	fs 96M -t ext4 -b 1024 -N 32768
 	{
 		tree 2
-		for i in $(seq 1 12); do many tiny$i 1000 700; done
+		for i in $(seq 1 30); do many tiny$i 1000 700; done
 	} | batch
 	settle
 }

@@ -45,6 +45,13 @@ enum fl_alloc_hint {
 	FL_ALLOC_STREAM,
 };
 
+/* What ext4 makes of a file of so many of the map's blocks (with bigalloc, whole clusters). */
+static inline enum fl_alloc_hint fl_alloc_hint_of(const struct fl_map *map, uint64_t blocks)
+{
+	return blocks * fl_map_unit_blocks(map) < FL_ALLOC_SMALL_BLOCKS ? FL_ALLOC_SMALL
+									: FL_ALLOC_STREAM;
+}
+
 /* fl_alloc_take with a hint. FL_EINVAL: want is 0. */
 int fl_alloc_take_as(struct fl_alloc *alloc, enum fl_alloc_hint hint, fl_pblk goal, uint64_t want,
 		     struct fl_run *run) FL_CHECKED;

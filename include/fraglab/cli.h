@@ -77,8 +77,11 @@ struct fl_program {
 	 * program promises nothing about fragments, and no file counts as left over.
 	 */
 	bool (*leaves)(void *settings, const struct fl_map *map, uint32_t file);
-	/* What a run may cost; NULL: whatever it takes. A run that ends for it has status 1. */
-	const struct fl_budget *budget;
+	/*
+	 * What a run may cost; NULL: whatever it takes. A run that ends for it has status 1. A dry
+	 * run without a limit asks for targets within several: then bytes is set for the call.
+	 */
+	struct fl_budget *budget;
 	void *settings;
 };
 

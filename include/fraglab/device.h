@@ -52,6 +52,8 @@ struct fl_device_ops {
 	 */
 	int (*data_next)(struct fl_device *device, uint64_t position, uint64_t *start,
 			 uint64_t *length);
+	/* See fl_device_forget. NULL: nothing is kept. */
+	void (*forget)(struct fl_device *device, uint64_t length, uint64_t position);
 	/* Frees the implementation; a wrapper does not close what it wraps. */
 	void (*close)(struct fl_device *device);
 };
@@ -106,6 +108,12 @@ int fl_device_is_hole(struct fl_device *device, uint64_t length, uint64_t positi
 /* As the ops entry; a device without it reports one run of data to the end. */
 int fl_device_data_next(struct fl_device *device, uint64_t position, uint64_t *start,
 			uint64_t *length) FL_CHECKED;
+
+/*
+ * The next read of the range sees what is on the disk now, also where another machine has written
+ * it: what this host keeps of it is dropped, as far as it can be. Flush before.
+ */
+void fl_device_forget(struct fl_device *device, uint64_t length, uint64_t position);
 
 /* NULL is legal. */
 void fl_device_close(struct fl_device *device);

@@ -84,6 +84,36 @@ int fl_fs_verdicts(struct fl_device *device, struct fl_verdicts *list,
 		   struct fl_diag *diag) FL_CHECKED;
 
 /*
+ * Multiple mount protection: who claims a filesystem that has it, before the fence. The number,
+ * 1 .. FL_FS_MOST_SEQUENCE, must differ from that of a run on another machine at the same time;
+ * wait pauses so many seconds, and returns false when the run is to end instead.
+ */
+#define FL_FS_MOST_SEQUENCE 0xE24D4D4Fu
+struct fl_claimant {
+	uint32_t sequence;
+	bool (*wait)(void *context, uint32_t seconds);
+	void *context;
+};
+
+/*
+ * Tells all machines that the filesystem is being worked on, the way e2fsck does, waiting as
+ * the protocol demands (11 seconds if not set otherwise). Without that feature nothing is done.
+ * FL_EBUSY: another machine was quicker; FL_ECANCELLED: wait returned false. After a failure the
+ * block is as it was, unless fl_fs_claimed says that this failed too. *wrote, always set: something
+ * was written, and not all of it taken back for certain.
+ */
+int fl_fs_claim(struct fl_fs *fs, const struct fl_claimant *claimant, bool *wrote,
+		struct fl_diag *diag) FL_CHECKED;
+/*
+ * FL_EBUSY: another machine has begun to use it in spite of the claim, and nothing more may be
+ * written. 0 without a claim. I/O: one sector.
+ */
+int fl_fs_claim_holds(struct fl_fs *fs, struct fl_diag *diag) FL_CHECKED;
+/* Puts the block back as it was, byte for byte. 0 without a claim. Failure: the claim stands. */
+int fl_fs_disclaim(struct fl_fs *fs, struct fl_diag *diag) FL_CHECKED;
+bool fl_fs_claimed(const struct fl_fs *fs);
+
+/*
  * The fence: superblock without the "clean" mark, then a flush. From here on a crash leaves
  * a filesystem that fsck checks before use. No time stamp changes.
  * Failure: nothing else may be written.

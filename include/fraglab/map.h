@@ -121,6 +121,13 @@ struct fl_map {
 
 /* An empty map. FL_ENOMEM. */
 int fl_map_new(const struct fl_geometry *geo, struct fl_map **map) FL_CHECKED;
+/*
+ * A map without files that begins like another one: with its names and the owners of its xattr
+ * blocks. geo NULL: also with its geometry, fixed metadata, groups and blocks; else with this
+ * geometry, which counts in other units, so that no places are taken over. FL_ENOMEM.
+ */
+int fl_map_derive(const struct fl_map *from, const struct fl_geometry *geo,
+		  struct fl_map **map) FL_CHECKED;
 /* NULL is legal. */
 void fl_map_free(struct fl_map *map);
 /*

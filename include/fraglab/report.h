@@ -55,6 +55,15 @@ struct fl_captures {
 	FL_ARRAY(struct fl_capture);
 };
 
+/* What moving so many bytes, of the first workload and the disk, would come to. */
+struct fl_curve_point {
+	uint64_t bytes; /* of data moved */
+	uint64_t fragments, seeks;
+	double sequential_ratio;
+	uint64_t free_extents, largest_free_bytes;
+};
+#define FL_CURVE_POINTS 5
+
 struct fl_report {
 	const char *tool; /* "frag" or "defrag" */
 	const char *version;
@@ -69,6 +78,9 @@ struct fl_report {
 	uint64_t planned_bytes,
 		needed_bytes; /* data bytes of the plan; that had to move at least */
 	double seconds;	      /* of moving */
+	/* Dry run of a program with budgets: from nothing moved to the whole plan. */
+	struct fl_curve_point curve[FL_CURVE_POINTS];
+	bool has_curve;
 	struct fl_left *left; /* worst first, at most FL_LEFT_SHOWN */
 	size_t left_count;
 	uint64_t left_total; /* files, shown or not */
@@ -120,6 +132,8 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  *   to what no file owns are in seeks only.
  * - location {"partition","offset_bytes","size_bytes"}: where in the image the filesystem may
  *   lie; partition is null unless --partition chose one. With --analyze in each image, too.
+ * - curve (dry run of defrag without a budget) [{"bytes","fragments","seeks","sequential_ratio",
+ *   "free_extents","largest_free_bytes"}]: what so many bytes moved come to, the first workload's.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
  *
  * With --analyze "images" stands for before, after, predicted and moves; "image" and

@@ -32,6 +32,12 @@
 		 ? FL_ENOMEM                                                                       \
 		 : ((array)->at[(array)->count++] = (value), 0))
 
+/* Appends `number` items of the same type. Evaluates to 0, or FL_ENOMEM with the array unchanged.
+ */
+#define fl_array_append(array, items, number)                                                      \
+	fl_array_append_((void **)&(array)->at, &(array)->count, &(array)->room,                   \
+			 1 ? (items) : (array)->at, (number), sizeof(*(array)->at))
+
 /* The items from number `first` on (0 .. count). NULL when nothing was ever put in: C has no NULL +
  * 0. */
 #define fl_array_from(array, first) ((array)->at ? (array)->at + (first) : NULL)
@@ -43,6 +49,8 @@
 	} while (0)
 
 int fl_array_reserve_(void **at, size_t *room, size_t total, size_t item_bytes) FL_CHECKED;
+int fl_array_append_(void **at, size_t *count, size_t *room, const void *items, size_t number,
+		     size_t item_bytes) FL_CHECKED;
 void fl_array_free_(void **at);
 
 /* malloc/calloc of count * item_bytes with the product checked; NULL on overflow or no memory. */

@@ -16,7 +16,7 @@ struct crash_image {
 	bool deep;   /* files whose extent trees have two levels, or triple indirect blocks */
 	bool shared; /* xattr blocks that several inodes share */
 	bool preallocated;
-	bool by_turns; /* fragmented as it is made: frag leaves it alone, defrag begins with it */
+	bool by_turns;	       /* files that grow by turns, and end anywhere in their clusters */
 	uint32_t batch_blocks; /* so that a run has several batches */
 };
 

@@ -115,10 +115,17 @@ static int predict(const struct fl_map *units, const struct fl_plan *made, struc
 	return error;
 }
 
+static bool no_others(void *context, uint32_t seconds)
+{
+	(void)context, (void)seconds;
+	return true;
+}
+
 int crash_program_run(const struct crash_program *program, struct fl_device *device,
 		      uint32_t batch_blocks, struct crash_outcome *outcome)
 {
-	const struct fl_move_options options = {.buffer_bytes = BUFFER_BYTES};
+	const struct fl_move_options options = {.buffer_bytes = BUFFER_BYTES,
+						.claimant = {1, no_others, NULL}};
 	struct fl_map *map = NULL, *units = NULL, *promised = NULL;
 	struct fl_plan *made = NULL;
 	struct fl_fs *fs = NULL;

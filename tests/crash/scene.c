@@ -106,7 +106,7 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 	scene->before = malloc(scene->size_bytes);
 	after = malloc(scene->size_bytes);
 	good = scene->before && after && load(path, scene->before, scene->size_bytes);
-	if (good && program->defrag && !image->by_turns)
+	if (good && program->defrag)
 		good = age(scene, why);
 	if (good) {
 		scene->oracle = oracle_new(scene->before, scene->size_bytes, why);
@@ -174,7 +174,13 @@ static bool repair(struct disk *disk, struct tally *tally, char why[ORACLE_TEXT]
 {
 	bool clean = oracle_clean(disk->bytes), modified;
 	struct hearing hearing = {.tally = tally};
-	int status = oracle_fsck(disk->path, true, hear, &hearing, &modified);
+	int status;
+
+	if (oracle_mmp(disk->bytes) == ORACLE_MMP_CHECKING && !oracle_clear_mmp(disk->path)) {
+		snprintf(why, ORACLE_TEXT, "tune2fs -f -E clear_mmp fails");
+		return false;
+	}
+	status = oracle_fsck(disk->path, true, hear, &hearing, &modified);
 
 	tally_add(tally, TALLY_FSCKS, 1);
 	tally_add(tally, TALLY_DIRTY, modified);
@@ -256,6 +262,15 @@ static bool resume(const struct scene *scene, struct disk *disk, struct tally *t
 	}
 	snprintf(why, ORACLE_TEXT, "run again and again, it leaves %llu blocks",
 		 (unsigned long long)left);
+	return false;
+}
+
+bool scene_guarded(const struct disk *disk, char why[ORACLE_TEXT])
+{
+	if (oracle_clean(disk->bytes) || oracle_mmp(disk->bytes) == ORACLE_MMP_NONE ||
+	    oracle_mmp(disk->bytes) == ORACLE_MMP_CHECKING)
+		return true;
+	snprintf(why, ORACLE_TEXT, "unclean, and multiple mount protection lets others in");
 	return false;
 }
 

@@ -50,6 +50,12 @@ struct disk {
 bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes);
 void disk_free(struct disk *disk);
 
+/*
+ * What multiple mount protection must say of a disk after a cut: as long as it is not clean,
+ * that it is being checked. True where there is none.
+ */
+bool scene_guarded(const struct disk *disk, char why[ORACLE_TEXT]);
+
 /* A place to stop at: after the first e2fsck, to begin the resuming run elsewhere. */
 enum judge_depth { JUDGE_REPAIR, JUDGE_ALL };
 

@@ -124,8 +124,7 @@ static bool make_images(struct sweep *sweep, bool list)
 
 			snprintf(name, sizeof(name), "%s:%s", crash_programs[p].program,
 				 crash_programs[p].mode);
-			if (listed(sweep->programs, name) &&
-			    (crash_programs[p].defrag || !crash_images[i].by_turns))
+			if (listed(sweep->programs, name))
 				good = add_units(sweep, i, p, list);
 		}
 	}

@@ -84,7 +84,8 @@ static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64
 		powercut_disk(&replay, at, seed, worker->other.bytes);
 		tally_add(worker->sweep->tally, TALLY_CUTS, 1);
 		tally_add(worker->sweep->tally, TALLY_SECOND, 1);
-		if (!scene_judge(scene, &worker->other, worker->sweep->tally, JUDGE_ALL, why)) {
+		if (!scene_guarded(&worker->other, why) ||
+		    !scene_judge(scene, &worker->other, worker->sweep->tally, JUDGE_ALL, why)) {
 			snprintf(tail, sizeof(tail), "%llu:%llu:%llu", (unsigned long long)seed,
 				 (unsigned long long)cut, (unsigned long long)at);
 			complain(worker, tail, why);
@@ -107,7 +108,8 @@ static void judge_cut(struct worker *worker, uint64_t seed, uint64_t cut, bool a
 
 	if (!cut2)
 		tally_add(tally, TALLY_CUTS, 1);
-	if (!scene_judge(scene, &worker->disk, tally, again ? JUDGE_REPAIR : JUDGE_ALL, why)) {
+	if (!scene_guarded(&worker->disk, why) ||
+	    !scene_judge(scene, &worker->disk, tally, again ? JUDGE_REPAIR : JUDGE_ALL, why)) {
 		snprintf(tail, sizeof(tail), "%llu:%llu", (unsigned long long)seed,
 			 (unsigned long long)cut);
 		complain(worker, tail, why);

@@ -26,8 +26,8 @@ static int run(const char *image, const char *offset, bool sum)
 
 	if (offset)
 		snprintf(io_options, sizeof(io_options), "offset=%s", offset);
-	error = ext2fs_open2(image, offset ? io_options : NULL, EXT2_FLAG_64BITS, 0, 0,
-			     unix_io_manager, &fs);
+	error = ext2fs_open2(image, offset ? io_options : NULL,
+			     EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0, unix_io_manager, &fs);
 	if (error) {
 		fprintf(stderr, "digest: %s: open: %s.\n", image, error_message(error));
 		return 1;

@@ -118,6 +118,6 @@ errcode_t memio_open(const uint8_t *bytes, size_t size_bytes, ext2_filsys *fs)
 
 	snprintf(name, sizeof(name), "%" PRIxPTR ":%zx", (uintptr_t)bytes, size_bytes);
 	*fs = NULL;
-	return ext2fs_open2(name, NULL, EXT2_FLAG_64BITS, 0, 0, (io_manager)(uintptr_t)&manager,
-			    fs);
+	return ext2fs_open2(name, NULL, EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0,
+			    (io_manager)(uintptr_t)&manager, fs);
 }

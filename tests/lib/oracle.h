@@ -33,6 +33,17 @@ bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT
 /* Whether the superblock calls the filesystem clean. */
 bool oracle_clean(const uint8_t *bytes);
 
+/* What multiple mount protection tells other machines. */
+enum oracle_mmp {
+	ORACLE_MMP_NONE,     /* there is none */
+	ORACLE_MMP_CLEAN,    /* that nobody uses it */
+	ORACLE_MMP_IN_USE,   /* a number: e2fsck takes over when it does not change */
+	ORACLE_MMP_CHECKING, /* as e2fsck when it works: nobody takes over */
+};
+enum oracle_mmp oracle_mmp(const uint8_t *bytes);
+/* What e2fsck asks for then: tune2fs -f -E clear_mmp on a file. False: it failed. */
+bool oracle_clear_mmp(const char *path);
+
 /*
  * e2fsck -fy (fix) or -fn on a file. complain gets every line that is not routine, with numbers
  * as N and lists of blocks as LIST, so that equal kinds have equal texts. Returns e2fsck's exit

@@ -102,27 +102,43 @@ static int wait_for(pid_t child)
 	return -1;
 }
 
-int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, const char *kind),
-		void *context, bool *modified)
+/* Runs a tool with its words in a file; its exit status, or -1. */
+static int run(const char *const *argv, int out)
 {
-	const char *argv[] = {"e2fsck", fix ? "-fy" : "-fn", path, NULL};
-	int out = memfd_create("e2fsck", MFD_CLOEXEC), status = -1;
 	posix_spawn_file_actions_t actions;
-	static const size_t most = 1u << 20;
-	char *text = NULL;
-	ssize_t got = 0;
+	int status = -1;
 	pid_t child;
 
-	*modified = false;
-	if (out < 0 || posix_spawn_file_actions_init(&actions)) {
-		close(out);
+	if (out < 0 || posix_spawn_file_actions_init(&actions))
 		return -1;
-	}
 	if (!posix_spawn_file_actions_adddup2(&actions, out, 1) &&
 	    !posix_spawn_file_actions_adddup2(&actions, out, 2) &&
 	    !posix_spawnp(&child, argv[0], &actions, NULL, (char *const *)argv, environ))
 		status = wait_for(child);
 	posix_spawn_file_actions_destroy(&actions);
+	return status;
+}
+
+bool oracle_clear_mmp(const char *path)
+{
+	const char *argv[] = {"tune2fs", "-f", "-E", "clear_mmp", path, NULL};
+	int out = memfd_create("tune2fs", MFD_CLOEXEC), status = run(argv, out);
+
+	if (out >= 0)
+		close(out);
+	return status == 0;
+}
+
+int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, const char *kind),
+		void *context, bool *modified)
+{
+	const char *argv[] = {"e2fsck", fix ? "-fy" : "-fn", path, NULL};
+	int out = memfd_create("e2fsck", MFD_CLOEXEC), status = run(argv, out);
+	static const size_t most = 1u << 20;
+	char *text = NULL;
+	ssize_t got = 0;
+
+	*modified = false;
 	if (status >= 0)
 		text = malloc(most + 1);
 	if (text)
@@ -134,6 +150,7 @@ int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, cons
 		status = -1;
 	}
 	free(text);
-	close(out);
+	if (out >= 0)
+		close(out);
 	return status;
 }

@@ -24,7 +24,8 @@ struct fake {
 	struct fl_device device;
 	struct fl_device_ops ops;
 	uint8_t bytes[256 * 1024];
-	uint64_t data_start, data_length; /* what data_next says */
+	uint64_t forgot_start, forgot_length; /* what the last forget was about */
+	uint64_t data_start, data_length;     /* what data_next says */
 	int reads, writes, flushes, punches, zeros;
 	int fail; /* what writes, punches, zeros and data_next return */
 	uint64_t written_bytes, largest_write;
@@ -94,6 +95,12 @@ static inline int fake_data_next(struct fl_device *device, uint64_t position, ui
 	*start = fl_max(position, fake->data_start);
 	*length = *start < end ? end - *start : 0;
 	return 0;
+}
+
+static inline void fake_forget(struct fl_device *device, uint64_t length, uint64_t position)
+{
+	as_fake(device)->forgot_start = position;
+	as_fake(device)->forgot_length = length;
 }
 
 static inline int cannot(struct fl_device *device, uint64_t length, uint64_t position)

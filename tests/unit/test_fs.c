@@ -40,12 +40,11 @@ static const struct refusal refusals[] = {
 	{"errors", "-t ext4", "ssv state 3", NULL, FL_EDIRTY, "having errors"},
 	{"only errors", "-t ext4", "ssv state 2", NULL, FL_EDIRTY, "having errors"},
 	{"block size", "-t ext4", "ssv log_block_size 7", NULL, FL_EDAMAGED, "block size"},
-	{"mmp", "-t ext4 -O mmp", NULL, NULL, FL_EFEATURE, "tune2fs -O ^mmp"},
 	{"read-only", "-t ext4", "feature read-only", NULL, FL_EFEATURE, "tune2fs -O ^read-only"},
 	{"shared_blocks", "-t ext4", "feature shared_blocks", NULL, FL_EFEATURE, "unshare_blocks"},
 	{"journal device", "-O journal_dev", NULL, NULL, FL_EFEATURE, "journal_dev"},
-	{"external journal", "-t ext4", "ssv journal_inum 0", NULL, FL_EFEATURE,
-	 "on another device"},
+	{"external journal", "-t ext4", "ssv journal_inum 0\nfeature needs_recovery", NULL,
+	 FL_EDIRTY, "journal must be replayed"},
 	{"hurd", "-t ext2 -I 128 -o hurd", NULL, NULL, FL_EFEATURE, "another system"},
 	{"unknown compat", "-t ext4", "ssv feature_compat 0x8000003c", NULL, FL_EFEATURE,
 	 "0x80000000 of the compat"},
@@ -105,9 +104,7 @@ struct analysed {
 static void test_analysed_only(void **state)
 {
 	static const struct analysed cases[] = {
-		{"mmp", "-t ext4 -O mmp", NULL},
 		{"read-only", "-t ext4", "feature read-only"},
-		{"external journal", "-t ext4 -O ^has_journal", "feature has_journal"},
 	};
 	struct bench *b = *state;
 
@@ -128,23 +125,6 @@ static void test_analysed_only(void **state)
 	}
 }
 
-static void test_mmp_in_use(void **state)
-{
-	struct bench *b = *state;
-	uint64_t block;
-
-	bench_make(b, "8M", "-t ext4 -b 1024 -O mmp");
-	assert_int_equal(bench_open(b, FL_FS_ANALYZE), 0);
-	block = b->fs->ext2->super->s_mmp_block;
-	bench_close(b);
-	bench_poke(b, "\1\0\0\0", 4, block * 1024 + 4);
-	assert_int_equal(bench_open(b, FL_FS_ANALYZE), FL_EBUSY);
-	bench_close(b);
-	/* As e2fsck leaves it when it is killed. */
-	bench_poke(b, "\x50\x4d\x4d\xe2", 4, block * 1024 + 4);
-	assert_int_equal(bench_open(b, FL_FS_ANALYZE), FL_EBUSY);
-}
-
 static const struct fl_verdict *verdict_on(const struct fl_verdicts *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -159,13 +139,13 @@ static void test_verdicts(void **state)
 	struct bench *b = *state;
 	struct fl_verdicts list = {0};
 
-	bench_make(b, "8M", "-t ext4 -O quota,mmp");
-	bench_debugfs(b, "feature shared_blocks\nfeature needs_recovery\n"
+	bench_make(b, "8M", "-t ext4 -O quota");
+	bench_debugfs(b, "feature shared_blocks read-only\nfeature needs_recovery\n"
 			 "ssv feature_compat 0x8000003c\n");
 	assert_int_equal(bench_open(b, FL_FS_READ), FL_EFEATURE);
 	assert_int_equal(fl_fs_verdicts(b->device, &list, &b->diag), 0);
 	assert_int_equal(verdict_on(&list, "quota")->treatment, FL_TREATMENT_MOVE);
-	assert_int_equal(verdict_on(&list, "mmp")->treatment, FL_TREATMENT_ANALYSE);
+	assert_int_equal(verdict_on(&list, "read-only")->treatment, FL_TREATMENT_ANALYSE);
 	assert_int_equal(verdict_on(&list, "shared_blocks")->treatment, FL_TREATMENT_REFUSE);
 	assert_int_equal(verdict_on(&list, "compat 0x80000000")->treatment, FL_TREATMENT_REFUSE);
 	assert_int_equal(verdict_on(&list, "needs_recovery")->treatment, FL_TREATMENT_REFUSE);
@@ -590,7 +570,6 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_geometry, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_analysed_only, bench_setup, bench_teardown),
-		cmocka_unit_test_setup_teardown(test_mmp_in_use, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_verdicts, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_features, bench_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(test_accepted, bench_setup, bench_teardown),

@@ -316,7 +316,6 @@ static void illegal_settings_are_refused(void **state)
 		{.months = 6, .files_only = true},
 		{.months = 6, .free_only = true},
 	};
-	struct frag_settings good = {.months = 6};
 	struct fl_map *map = new_map(&disk);
 	struct fl_target target = {0};
 	struct fl_diag diag;
@@ -328,9 +327,6 @@ static void illegal_settings_are_refused(void **state)
 		assert_true(diag.text[0] != '\0');
 		assert_int_equal(target.files.count, 0);
 	}
-	map->geo.cluster_blocks = 16;
-	assert_int_equal(frag_target(&good, map, &target, &diag), FL_EFEATURE);
-	fl_target_free(&target);
 	fl_map_free(map);
 }
 

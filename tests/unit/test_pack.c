@@ -237,6 +237,51 @@ static void threshold_leaves_mildly_broken_files(void **state)
 	fl_map_free(aged);
 }
 
+/* Of so much of the whole way, the moves that save most: more than their share, and never more. */
+static void a_budget_goes_where_it_saves_most(void **state)
+{
+	static const struct fl_analyze_options analysis = {.workloads = {FL_WORKLOAD_READ_ALL},
+							   .workload_count = 1};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct lab_disk disk = {.blocks = 65536,
+					.block_bytes = 4096,
+					.per_group = 32768,
+					.percent_full = 50 + 6 * (uint32_t)seed,
+					.seed = seed};
+		struct fl_map *aged = aged_map(&disk);
+		struct defrag_settings settings = {.mode = DEFRAG_FULL, .threshold = 1};
+		struct fl_metrics *metrics = calloc(3, sizeof(*metrics));
+		struct fl_diag diag = {""};
+		uint64_t moved[2], left;
+
+		assert_non_null(metrics);
+		assert_int_equal(fl_analyze(aged, &analysis, &metrics[0]), 0);
+		for (int i = 0; i < 2; i++) {
+			struct fl_target target = {0};
+			struct fl_map *after;
+
+			if (defrag_target(&settings, aged, &target, &diag))
+				fail_msg("%s", diag.text);
+			after = follow(aged, &target, &moved[i], &left);
+			assert_int_equal(fl_analyze(after, &analysis, &metrics[i + 1]), 0);
+			fl_map_free(after);
+			settings.max_bytes = moved[0] / 4 * aged->geo.block_bytes;
+		}
+		assert_true(moved[1] <= moved[0] / 4);
+		if (10 * (metrics[0].io[0].seeks - metrics[2].io[0].seeks) <
+		    4 * (metrics[0].io[0].seeks - metrics[1].io[0].seeks))
+			fail_msg("seed %llu: seeks %llu, all %llu, a quarter %llu",
+				 (unsigned long long)seed,
+				 (unsigned long long)metrics[0].io[0].seeks,
+				 (unsigned long long)metrics[1].io[0].seeks,
+				 (unsigned long long)metrics[2].io[0].seeks);
+		free(metrics);
+		fl_map_free(aged);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +290,7 @@ int main(void)
 		cmocka_unit_test(files_mode_is_done_in_one_run),
 		cmocka_unit_test(free_mode_consolidates_without_more_fragments),
 		cmocka_unit_test(threshold_leaves_mildly_broken_files),
+		cmocka_unit_test(a_budget_goes_where_it_saves_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "frag/target.h"
+
 #define RATIO 16u
 
 static struct fl_map *new_map(uint64_t clusters)
@@ -118,6 +120,7 @@ static void test_to_units(void **state)
 	assert_extent(&e[1], 2, 12, 1, true);
 	assert_extent(&e[2], 3, 21, 2, false);
 	assert_int_equal(units->trees.at[0], 30);
+	assert_int_equal(units->groups.count, 0);
 	e = units->extents.at + units->files.at[1].first_extent;
 	assert_extent(&e[0], 0, 25, 3, false);
 	fl_map_free(units);
@@ -296,6 +299,7 @@ static void compare_file(const struct fl_map *a, const struct fl_map *b, size_t 
 
 static void test_random_plans(void **state)
 {
+	const struct frag_settings year = {.months = 12, .seed = 1};
 	const char *text = getenv("SEED");
 	uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
 
@@ -311,12 +315,16 @@ static void test_random_plans(void **state)
 		map = random_map(&rng, 120 + fl_rng_below(&rng, 600));
 		assert_int_equal(fl_map_units(map, &units, NULL), 0);
 		assert_int_equal(units->free_blocks * RATIO, map->free_blocks);
-		random_target(&rng, units, &target);
+		if (round % 3)
+			random_target(&rng, units, &target);
+		else
+			assert_int_equal(frag_target(&year, units, &target, NULL), 0);
 		assert_int_equal(fl_plan_order(units, &target, NULL, &plan, NULL), 0);
 		assert_int_equal(plan->left_blocks, 0);
 		assert_int_equal(fl_plan_predict(units, plan, &moved, NULL), 0);
 		assert_int_equal(fl_units_to_blocks(moved, &blocks, NULL), 0);
 		assert_int_equal(moved->free_blocks * RATIO, blocks->free_blocks);
+		assert_int_equal(blocks->fixed.count, map->fixed.count);
 		for (size_t f = 0; f < map->files.count; f++)
 			compare_file(map, blocks, f);
 		fl_map_free(blocks);

@@ -11,6 +11,7 @@
 
 static void arrays_grow(void **state)
 {
+	static const uint32_t more[] = {7, 8, 9};
 	FL_ARRAY(uint32_t) array = {0};
 
 	(void)state;
@@ -21,6 +22,13 @@ static void arrays_grow(void **state)
 		assert_int_equal(array.at[i], i * 3);
 	assert_int_equal(fl_array_reserve(&array, SIZE_MAX / 2), FL_ENOMEM);
 	assert_int_equal(array.at[999], 2997);
+	assert_int_equal(fl_array_append(&array, more, 3), 0);
+	assert_int_equal(fl_array_append(&array, (const uint32_t *)NULL, 0), 0);
+	assert_int_equal(array.count, 1003);
+	assert_int_equal(array.at[999], 2997);
+	assert_int_equal(array.at[1002], 9);
+	assert_int_equal(fl_array_append(&array, more, SIZE_MAX), FL_ENOMEM);
+	assert_int_equal(array.count, 1003);
 	fl_array_free(&array);
 	assert_null(array.at);
 	assert_int_equal(array.room, 0);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a map to a plan and what it promises; in a dry run also what a part of it would. Must not
+ * write anything.
+ */
+#include "common/cli/run.h"
+
+#include <fraglab/util.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* As fl_plan_order has it. */
+#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
+
+/* Small batches where a budget is to be kept closely; 0: as they come. */
+static uint64_t batch_blocks(uint64_t budget_blocks, uint32_t block_bytes)
+{
+	uint64_t most = DEFAULT_BATCH_BYTES / block_bytes;
+
+	return budget_blocks ? fl_max(fl_min(budget_blocks / 8, most), 1) : 0;
+}
+
+/* Target layout and plan: where everything shall go, and the way there. */
+static int plan_within(struct run *run, struct fl_report *report, struct fl_target *target,
+		       struct fl_plan **plan)
+{
+	const struct fl_budget *budget = run->program->budget;
+	const uint32_t block_bytes = run->units->geo.block_bytes;
+	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
+	struct fl_order_options order = {.batch_blocks = batch_blocks(most, block_bytes)};
+	int error = run->program->target(run->program->settings, run->units, target, report,
+					 &run->diag);
+
+	if (!error)
+		error = fl_target_finish(target, run->units, &run->diag);
+	if (!error)
+		error = fl_plan_order(run->units, target, &order, plan, &run->diag);
+	if (!error && budget && budget->bytes)
+		fl_plan_truncate(*plan, most);
+	return error;
+}
+
+int fl_run_plan(struct run *run)
+{
+	const uint64_t block_bytes = run->units->geo.block_bytes;
+	int error;
+
+	run->action = "planning";
+	error = plan_within(run, &run->report, &run->target, &run->plan);
+	if (error)
+		return error;
+	run->report.planned_bytes = run->plan->moved_blocks * block_bytes;
+	run->report.needed_bytes = run->plan->needed_blocks * block_bytes;
+	if (run->options->verbose)
+		fl_message(run->program->name, run->image,
+			   "planned: %zu moves in %zu batches, %" PRIu64 " blocks to move, %" PRIu64
+			   " have to, %" PRIu64 " find no room",
+			   run->plan->moves.count, run->plan->batches.count,
+			   run->plan->moved_blocks, run->plan->needed_blocks,
+			   run->plan->left_blocks);
+	return 0;
+}
+
+/* Validates a plan and gives the map it leads to, in blocks. */
+static int follow(struct run *run, const struct fl_plan *plan, struct fl_map **predicted)
+{
+	struct fl_map *units;
+	int error = fl_plan_predict(run->units, plan, predicted, &run->diag);
+
+	if (error || !(*predicted)->blocks)
+		return error;
+	units = *predicted;
+	*predicted = NULL;
+	error = fl_units_to_blocks(units, predicted, &run->diag);
+	fl_map_free(units);
+	return error;
+}
+
+int fl_run_predict(struct run *run, bool *beyond)
+{
+	struct fl_map *predicted = NULL;
+	int error;
+
+	run->action = "checking the plan";
+	error = follow(run, run->plan, &predicted);
+	if (!error)
+		error = fl_run_measure(run, predicted, &run->report.predicted);
+	if (!error)
+		run->report.has_predicted = true;
+	if (!error && run->options->dry_run)
+		error = fl_run_find_left(run, predicted, beyond);
+	fl_map_free(predicted);
+	return error;
+}
+
+static struct fl_curve_point point_of(const struct fl_metrics *metrics, uint64_t bytes)
+{
+	return (struct fl_curve_point){.bytes = bytes,
+				       .fragments = metrics->files.fragments,
+				       .seeks = metrics->io[0].seeks,
+				       .sequential_ratio = metrics->io[0].sequential_ratio,
+				       .free_extents = metrics->free.extents,
+				       .largest_free_bytes = metrics->free.largest_bytes};
+}
+
+/* What a run with this budget would come to. */
+static int measure_within(struct run *run, uint64_t bytes, struct fl_curve_point *point)
+{
+	struct fl_analyze_options analysis = run->analysis;
+	struct fl_report ignored = {0};
+	struct fl_target target = {0};
+	struct fl_map *predicted = NULL;
+	struct fl_plan *plan = NULL;
+	struct fl_metrics *metrics = calloc(1, sizeof(*metrics));
+	int error = FL_ENOMEM;
+
+	if (!metrics)
+		return error;
+	analysis.workload_count = 1;
+	run->program->budget->bytes = bytes;
+	error = plan_within(run, &ignored, &target, &plan);
+	if (!error)
+		error = follow(run, plan, &predicted);
+	if (!error)
+		error = fl_analyze(predicted, &analysis, metrics);
+	if (!error)
+		*point = point_of(metrics,
+				  plan->moved_blocks * (uint64_t)run->units->geo.block_bytes);
+	run->program->budget->bytes = 0;
+	fl_map_free(predicted);
+	fl_plan_free(plan);
+	fl_target_free(&target);
+	fl_report_free(&ignored);
+	free(metrics);
+	return error;
+}
+
+int fl_run_draw_curve(struct run *run)
+{
+	static const unsigned percents[FL_CURVE_POINTS - 2] = {10, 25, 50};
+	struct fl_report *report = &run->report;
+	const struct fl_budget *budget = run->program->budget;
+	const uint64_t block_bytes = run->units->geo.block_bytes;
+	int error = 0;
+
+	if (!budget || budget->bytes || report->planned_bytes < 100 * block_bytes ||
+	    !report->predicted.io_count)
+		return 0;
+	run->action = "planning with less";
+	report->curve[0] = point_of(&report->images[0].metrics, 0);
+	for (size_t i = 0; i < FL_CURVE_POINTS - 2 && !error; i++)
+		error = measure_within(run, report->planned_bytes / 100 * percents[i],
+				       &report->curve[i + 1]);
+	report->curve[FL_CURVE_POINTS - 1] = point_of(&report->predicted, report->planned_bytes);
+	report->has_curve = !error;
+	return error;
+}
