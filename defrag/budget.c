@@ -191,14 +191,14 @@ static void value_all(struct sequence *seq, int64_t price)
 
 		value_ahead(seq, i, price);
 		kept[AHEAD] = seq->items[i].ahead.value;
-		seq->items[i].before[KEPT] = best_of(kept, STATES);
-		seq->items[i].before[MOVED] = best_of(moved, AHEAD);
+		seq->items[i].before[KEPT] = (uint8_t)best_of(kept, STATES);
+		seq->items[i].before[MOVED] = (uint8_t)best_of(moved, AHEAD);
 		before[KEPT] = kept[seq->items[i].before[KEPT]];
 		before[MOVED] = unit->pinned ? NEVER
 					     : moved[seq->items[i].before[MOVED]] -
 						       price * (int64_t)unit->blocks;
 		before[BEHIND] = seq->items[i].behind.value;
-		seq->items[i].state = best_of(before, AHEAD);
+		seq->items[i].state = (uint8_t)best_of(before, AHEAD);
 		seq->items[i].best = before[seq->items[i].state];
 		value_behind(seq, i, before[KEPT], price);
 	}
