@@ -19,9 +19,9 @@ struct make {
 };
 
 static const struct make makes[FL_DISK_MODELS] = {
-	[FL_DISK_HDD7200] = {1953525168, 8333333, 125000, 62500, 4, 1000000, 8500000, 17000000,
-			     200000, 1000000},
-	[FL_DISK_HDD15K] = {1172123568, 4000000, 204000, 122000, 8, 200000, 3400000, 6800000,
+	[FL_DISK_HDD7200] = {1953525168, 8333333, 119400, 61500, 8, 230000, 7500000, 17060000,
+			     210000, 1000000},
+	[FL_DISK_HDD15K] = {1172123568, 4000000, 204000, 122000, 8, 200000, 3400000, 6600000,
 			    240000, 500000},
 };
 
@@ -86,13 +86,17 @@ static void make_zones(struct rotating *disk)
 	}
 }
 
-/* a + b sqrt(d) to a fifth of the stroke, then a line through average (at a third) and full. */
+/*
+ * a + b sqrt(d) to a fifth of the stroke, c + e d beyond. The curve meets itself there at the
+ * height that makes the mean over all pairs of cylinders, which are d apart 2 (1 - d) times (d of
+ * the whole stroke), the published one: 0.376 track + 1.984 knee + 0.64 full = 3 average.
+ */
 static int make_curve(struct rotating *disk)
 {
 	const struct make *make = disk->make;
-	uint64_t knee = disk->cylinders / 5, third = disk->cylinders / 3;
-	uint64_t rest = disk->cylinders - third, rise = make->full_ns - make->average_ns;
-	uint64_t at_knee = make->average_ns - rise * (third - knee) / rest;
+	uint64_t knee = disk->cylinders / 5, rest = disk->cylinders - knee;
+	uint64_t at_knee =
+		(3000 * make->average_ns - 376 * make->track_ns - 640 * make->full_ns) / 1984;
 
 	disk->seek_ns = fl_alloc(disk->cylinders, sizeof(*disk->seek_ns));
 	if (!disk->seek_ns)
@@ -104,10 +108,8 @@ static int make_curve(struct rotating *disk)
 		if (d < knee)
 			ns = make->track_ns +
 			     (at_knee - make->track_ns) * root(d << 20) / root(knee << 20);
-		else if (d < third)
-			ns = make->average_ns - rise * (third - d) / rest;
 		else
-			ns = make->average_ns + rise * (d - third) / rest;
+			ns = at_knee + (make->full_ns - at_knee) * (d - knee) / rest;
 		disk->seek_ns[d] = (uint32_t)ns;
 	}
 	return 0;

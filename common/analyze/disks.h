@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the disk models: the queue of the host (disk.c), a rotating disk (disk_rotating.c),
- * the array (disk_raid5.c), flash (disk_flash.c). Private to common/analyze.
+ * the array (disk_raid5.c) and its cache (disk_cache.c), flash (disk_flash.c). Private to
+ * common/analyze.
  */
 #ifndef FRAGLAB_ANALYZE_DISKS_H
 #define FRAGLAB_ANALYZE_DISKS_H
@@ -53,8 +54,37 @@ struct raid_accesses {
 	FL_ARRAY(struct raid_access);
 };
 
+#define RAID5_UNIT_SECTORS 128u /* 64 KiB */
+#define RAID5_STRIPE_SECTORS ((uint64_t)RAID5_UNIT_SECTORS * (RAID5_DISKS - 1))
+
 /* Appends what one I/O makes the disks do. */
 int fl_raid5_split(const struct fl_io *io, struct raid_accesses *accesses) FL_CHECKED;
+/*
+ * Appends what writing the lines of a stripe takes; bit i is line i. A unit is written from its
+ * first line to its last: what lies between was read for the parity's sake.
+ */
+int fl_raid5_write(uint64_t stripe, uint64_t lines, struct raid_accesses *accesses) FL_CHECKED;
+
+/* --- disk_cache.c --- */
+
+#define CACHE_LINE_SECTORS 8u
+#define CACHE_LINE_BYTES (CACHE_LINE_SECTORS * FL_SECTOR_BYTES)
+_Static_assert(RAID5_STRIPE_SECTORS / CACHE_LINE_SECTORS < 64, "a stripe's lines fit a word");
+
+struct cache;
+
+int fl_cache_new(uint64_t bytes, struct cache **cache) FL_CHECKED;
+void fl_cache_free(struct cache *cache);
+/* All of the I/O is dirty: a read that needs no disk. */
+bool fl_cache_holds(struct cache *cache, const struct fl_io *io);
+bool fl_cache_has_room(struct cache *cache, const struct fl_io *io);
+/* A write that there is room for. */
+int fl_cache_add(struct cache *cache, const struct fl_io *io) FL_CHECKED;
+/* So full that it must be emptied even while the host is busy. */
+bool fl_cache_pressed(const struct cache *cache);
+/* The stripe to write next, and its lines; they keep their room until they are clean. */
+bool fl_cache_destage(struct cache *cache, uint64_t *stripe, uint64_t *lines);
+void fl_cache_clean(struct cache *cache, uint64_t lines);
 
 /* --- disk_flash.c --- */
 

@@ -135,8 +135,8 @@ static int measure(const struct fl_interleave *interleave, size_t i,
 		   struct fl_io_metrics *metrics)
 {
 	struct fl_observer *observer;
-	int error = fl_observer_new(interleave->options.workloads[i], &interleave->options.disk,
-				    &observer);
+	int error =
+		fl_observer_new(interleave->options.workloads[i], &interleave->options, &observer);
 
 	if (error)
 		return error;

@@ -115,10 +115,11 @@ static void init_side(struct fl_io_side *side)
 	fl_hist_init(&side->outstanding, FL_HIST_OUTSTANDING);
 }
 
-int fl_observer_new(enum fl_workload workload, const struct fl_disk_options *disk,
+int fl_observer_new(enum fl_workload workload, const struct fl_analyze_options *options,
 		    struct fl_observer **out)
 {
 	struct fl_observer *observer = calloc(1, sizeof(*observer));
+	struct fl_disk_options disk = options->disk;
 	struct fl_io_metrics *sum;
 	int error = 0;
 
@@ -126,7 +127,7 @@ int fl_observer_new(enum fl_workload workload, const struct fl_disk_options *dis
 		return FL_ENOMEM;
 	sum = &observer->sum;
 	sum->workload = workload;
-	sum->disk = disk->model;
+	sum->disk = disk.model;
 	fl_hist_init(&sum->length, FL_HIST_LENGTH);
 	fl_hist_init(&sum->seek, FL_HIST_SEEK);
 	fl_hist_init(&sum->windowed_seek, FL_HIST_WINDOWED_SEEK);
@@ -135,8 +136,11 @@ int fl_observer_new(enum fl_workload workload, const struct fl_disk_options *dis
 	fl_hist_init(&sum->outstanding, FL_HIST_OUTSTANDING);
 	init_side(&sum->reads);
 	init_side(&sum->writes);
-	if (disk->model != FL_DISK_NONE)
-		error = fl_disk_new(disk, observe_done, observer, &observer->disk);
+	/* What is installed reaches the disk when it is written back; what is read, when wanted. */
+	if (workload == FL_WORKLOAD_INSTALL && disk.bytes_per_second)
+		disk.burst_bytes = fl_stream_commit_bytes(&options->stream);
+	if (disk.model != FL_DISK_NONE)
+		error = fl_disk_new(&disk, observe_done, observer, &observer->disk);
 	if (error) {
 		fl_observer_free(observer);
 		return error;
@@ -182,7 +186,7 @@ int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
 		  struct fl_io_metrics *metrics)
 {
 	struct fl_observer *observer;
-	int error = fl_observer_new(workload, &options->disk, &observer);
+	int error = fl_observer_new(workload, options, &observer);
 
 	if (error)
 		return error;

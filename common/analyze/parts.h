@@ -23,7 +23,8 @@ int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
 
 struct fl_observer;
 
-int fl_observer_new(enum fl_workload workload, const struct fl_disk_options *disk,
+/* Of options the disk, and how an install is written back. */
+int fl_observer_new(enum fl_workload workload, const struct fl_analyze_options *options,
 		    struct fl_observer **observer) FL_CHECKED;
 /* NULL is legal. */
 void fl_observer_free(struct fl_observer *observer);

@@ -15,6 +15,7 @@
 
 enum shared_id {
 	OPT_ANALYZE,
+	OPT_CAPTURE,
 	OPT_CSV,
 	OPT_DISK,
 	OPT_DRY_RUN,
@@ -38,6 +39,7 @@ enum shared_id {
 	OPT_VERIFY,
 	OPT_VERSION,
 	OPT_WORKLOAD,
+	OPT_WRITE_CACHE,
 };
 
 struct shared_option {
@@ -49,6 +51,7 @@ struct shared_option {
 
 static const struct shared_option shared_options[] = {
 	{"analyze", 0, no_argument, OPT_ANALYZE},
+	{"capture", 0, required_argument, OPT_CAPTURE},
 	{"csv", 0, required_argument, OPT_CSV},
 	{"disk", 0, required_argument, OPT_DISK},
 	{"dry-run", 'n', no_argument, OPT_DRY_RUN},
@@ -72,6 +75,7 @@ static const struct shared_option shared_options[] = {
 	{"verify", 0, no_argument, OPT_VERIFY},
 	{"version", 'V', no_argument, OPT_VERSION},
 	{"workload", 0, required_argument, OPT_WORKLOAD},
+	{"write-cache", 0, required_argument, OPT_WRITE_CACHE},
 };
 #define SHARED_COUNT (sizeof(shared_options) / sizeof(shared_options[0]))
 
@@ -255,6 +259,18 @@ static int parse_queue(const char *value, struct fl_disk_options *disk, struct f
 	return error;
 }
 
+static int parse_write_cache(const char *value, struct fl_disk_options *disk, struct fl_diag *diag)
+{
+	uint64_t bytes;
+
+	if (fl_size_parse(value, &bytes))
+		return fl_fail(diag, FL_ESYNTAX, "not a size: '%s'", value);
+	if (bytes > FL_DISK_CACHE_MOST)
+		return fl_fail(diag, FL_ESYNTAX, "more than 8G: '%s'", value);
+	disk->write_cache_bytes = bytes;
+	return 0;
+}
+
 static int parse_progress(const char *value, enum fl_progress_when *when, struct fl_diag *diag)
 {
 	if (!strcmp(value, "auto"))
@@ -307,6 +323,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 	case OPT_ANALYZE:
 		options->analyze = true;
 		break;
+	case OPT_CAPTURE:
+		return parse_path(value, &options->capture_path, diag);
 	case OPT_CSV:
 		return parse_path(value, &options->csv_path, diag);
 	case OPT_DISK:
@@ -350,6 +368,7 @@ static int take_shared(const struct shared_option *option, const char *value,
 		if (fl_size_parse(value, &options->analysis.disk.bytes_per_second) ||
 		    !options->analysis.disk.bytes_per_second)
 			return fl_fail(diag, FL_ESYNTAX, "not a size above 0: '%s'", value);
+		options->analysis.stream.install_rate = options->analysis.disk.bytes_per_second;
 		break;
 	case OPT_READ_AHEAD:
 		return parse_multiple(value, FL_STREAM_PAGE_BYTES / 1024,
@@ -371,6 +390,8 @@ static int take_shared(const struct shared_option *option, const char *value,
 		break;
 	case OPT_WORKLOAD:
 		return parse_workloads(value, options, diag);
+	case OPT_WRITE_CACHE:
+		return parse_write_cache(value, &options->analysis.disk, diag);
 	}
 	return 0;
 }
@@ -442,6 +463,11 @@ static int check(const struct fl_options *options, struct fl_diag *diag)
 	if (options->interleave && (!options->analyze || options->image_count < 2))
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --interleave: needs --analyze and two images or more");
+	if (options->analysis.disk.write_cache_bytes &&
+	    options->analysis.disk.model != FL_DISK_RAID5)
+		return fl_fail(diag, FL_ESYNTAX, "option --write-cache: needs --disk raid5");
+	if (options->capture_path && !options->analyze)
+		return fl_fail(diag, FL_ESYNTAX, "option --capture: needs --analyze");
 	if (options->analyze && options->output_path)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "option --output: nothing to write with --analyze");

@@ -370,6 +370,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (!error)
 		error = fl_run_load_trace(&run);
 	if (!error)
+		error = fl_run_load_capture(&run);
+	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = conclude(&run, error, partly);
 	/* Of no use to anybody, and it would stand in the way of the next try. */

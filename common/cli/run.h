@@ -53,10 +53,12 @@ struct run {
 	bool out_of_time;	    /* the budget of seconds ended the moving */
 };
 
-/* --- trace.c --- */
+/* --- recorded.c --- */
 
 /* Reads the trace that the options name, if they do. FL_ESYNTAX, FL_EIO, FL_ENOMEM. */
 int fl_run_load_trace(struct run *run) FL_CHECKED;
+/* Reads the capture that the options name, if they do, into the report. As above. */
+int fl_run_load_capture(struct run *run) FL_CHECKED;
 
 /* --- image.c: from a path to a map and its metrics --- */
 

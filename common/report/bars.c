@@ -35,8 +35,15 @@ static const struct band length_bands[] = {
 	{262144, "up to 256 KiB"}, {524288, "up to 512 KiB"}, {INT64_MAX, "over 512 KiB"},
 };
 
+static const struct band latency_bands[] = {
+	{100, "up to 0.1 ms"},	{500, "up to 0.5 ms"},	  {1000, "up to 1 ms"},
+	{5000, "up to 5 ms"},	{15000, "up to 15 ms"},	  {30000, "up to 30 ms"},
+	{50000, "up to 50 ms"}, {100000, "up to 100 ms"}, {INT64_MAX, "over 100 ms"},
+};
+
 #define BANDS (sizeof(seek_bands) / sizeof(seek_bands[0]))
-_Static_assert(BANDS == sizeof(length_bands) / sizeof(length_bands[0]), "one size for both");
+_Static_assert(BANDS == sizeof(length_bands) / sizeof(length_bands[0]), "one size for all");
+_Static_assert(BANDS == sizeof(latency_bands) / sizeof(latency_bands[0]), "one size for all");
 
 static void fold(const struct fl_hist *hist, const struct band *bands, uint64_t folded[BANDS])
 {
@@ -102,18 +109,37 @@ static void print_hists(FILE *out, const struct band *bands, const struct fl_his
 	}
 }
 
+static const struct fl_hist *hist_of(const struct fl_io_metrics *io, enum fl_hist_kind kind)
+{
+	return kind == FL_HIST_SEEK	? &io->seek
+	       : kind == FL_HIST_LENGTH ? &io->length
+					: &io->latency;
+}
+
 void fl_report_print_bars(FILE *out, const struct fl_report_column *columns, size_t count,
 			  bool headed)
 {
-	const struct fl_hist *hists[REPORT_SIDE_BY_SIDE] = {NULL};
+	static const struct {
+		enum fl_hist_kind kind;
+		const char *title;
+		const struct band *bands;
+	} shown[] = {
+		{FL_HIST_SEEK, "seek, 512-byte blocks", seek_bands},
+		{FL_HIST_LENGTH, "I/O length", length_bands},
+		{FL_HIST_LATENCY, "latency", latency_bands},
+	};
 
-	fprintf(out, "%s\n", fl_workload_name(columns[0].metrics->io[0].workload));
-	print_title(out, "seek, 512-byte blocks", columns, count, headed);
-	for (size_t i = 0; i < count; i++)
-		hists[i] = &columns[i].metrics->io[0].seek;
-	print_hists(out, seek_bands, hists, count);
-	print_title(out, "I/O length", columns, count, headed);
-	for (size_t i = 0; i < count; i++)
-		hists[i] = &columns[i].metrics->io[0].length;
-	print_hists(out, length_bands, hists, count);
+	for (size_t k = 0; k < sizeof(shown) / sizeof(shown[0]); k++) {
+		const struct fl_hist *hists[REPORT_SIDE_BY_SIDE] = {NULL};
+		bool any = false;
+
+		for (size_t i = 0; i < count; i++) {
+			hists[i] = hist_of(&columns[i].metrics->io[0], shown[k].kind);
+			any |= hists[i]->count != 0;
+		}
+		if (!any)
+			continue;
+		print_title(out, shown[k].title, columns, count, headed);
+		print_hists(out, shown[k].bands, hists, count);
+	}
 }

@@ -215,3 +215,16 @@ int fl_captures_parse(const char *text, size_t bytes, struct fl_captures *captur
 		*captures = made;
 	return error;
 }
+
+bool fl_captures_same_disk(const struct fl_capture *a, const struct fl_capture *b)
+{
+	return a->world == b->world && a->handle == b->handle;
+}
+
+bool fl_captures_first_of_disk(const struct fl_captures *captures, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (fl_captures_same_disk(&captures->at[i], &captures->at[index]))
+			return false;
+	return true;
+}

@@ -12,92 +12,6 @@
 
 #define DEVIATIONS_LISTED 100
 
-static json_t *hist_json(const struct fl_hist *hist)
-{
-	json_t *object = json_object(), *edges = json_array(), *counts = json_array();
-	size_t buckets;
-	const int64_t *edge = fl_hist_edges(hist->kind, &buckets);
-	bool failed = false;
-
-	for (size_t i = 0; i < buckets; i++) {
-		if (i + 1 < buckets)
-			failed |= add(edges, json_integer(edge[i]));
-		failed |= add(counts, whole(hist->buckets[i]));
-	}
-	failed |= put(object, "edges", edges);
-	failed |= put(object, "counts", counts);
-	failed |= put(object, "count", whole(hist->count));
-	failed |= put(object, "min", json_integer(hist->min));
-	failed |= put(object, "max", json_integer(hist->max));
-	failed |=
-		put(object, "mean", json_real(hist->count ? hist->sum / (double)hist->count : 0.0));
-	return finish(object, failed);
-}
-
-/* Histograms of times: null when no disk model made any. */
-static json_t *timed_json(const struct fl_hist *hist, bool timed)
-{
-	return timed ? hist_json(hist) : json_null();
-}
-
-static bool put_hists(json_t *object, const struct fl_hist *length, const struct fl_hist *seek)
-{
-	bool failed = put(object, fl_hist_name(FL_HIST_LENGTH), hist_json(length));
-
-	failed |= put(object, fl_hist_name(FL_HIST_SEEK), hist_json(seek));
-	return failed;
-}
-
-static bool put_timed(json_t *object, bool timed, const struct fl_hist *latency,
-		      const struct fl_hist *interarrival, const struct fl_hist *outstanding)
-{
-	bool failed = put(object, fl_hist_name(FL_HIST_LATENCY), timed_json(latency, timed));
-
-	failed |= put(object, fl_hist_name(FL_HIST_INTERARRIVAL), timed_json(interarrival, timed));
-	failed |= put(object, fl_hist_name(FL_HIST_OUTSTANDING), timed_json(outstanding, timed));
-	return failed;
-}
-
-static json_t *side_json(const struct fl_io_side *side, bool timed)
-{
-	json_t *object = json_object();
-	bool failed = put(object, "ios", whole(side->ios));
-
-	failed |= put(object, "bytes", whole(side->bytes));
-	failed |= put_hists(object, &side->length, &side->seek);
-	failed |= put_timed(object, timed, &side->latency, &side->interarrival, &side->outstanding);
-	return finish(object, failed);
-}
-
-static json_t *io_json(const struct fl_io_metrics *io)
-{
-	json_t *object = json_object(), *histograms = json_object();
-	bool timed = io->disk != FL_DISK_NONE, failed = false;
-
-	failed |= put_hists(histograms, &io->length, &io->seek);
-	failed |=
-		put(histograms, fl_hist_name(FL_HIST_WINDOWED_SEEK), hist_json(&io->windowed_seek));
-	failed |= put_timed(histograms, timed, &io->latency, &io->interarrival, &io->outstanding);
-	failed |= put(histograms, "reads", side_json(&io->reads, timed));
-	failed |= put(histograms, "writes", side_json(&io->writes, timed));
-
-	failed |= put(object, "workload", json_string(fl_workload_name(io->workload)));
-	failed |= put(object, "ios", whole(io->ios));
-	failed |= put(object, "bytes", whole(io->bytes));
-	failed |= put(object, "seeks", whole(io->seeks));
-	failed |= put(object, "seeks_per_100mib", json_real(io->seeks_per_100mib));
-	failed |= put(object, "sequential_ratio", json_real(io->sequential_ratio));
-	failed |= put(object, "mean_io_bytes", json_real(io->mean_io_bytes));
-	failed |= put(object, "disk", json_string(fl_disk_name(io->disk)));
-	failed |= put(object, "mean_latency_us",
-		      timed ? json_real(io->mean_latency_us) : json_null());
-	failed |= put(object, "slow_ratio", timed ? json_real(io->slow_ratio) : json_null());
-	failed |= put(object, "seconds", timed ? json_real(io->seconds) : json_null());
-	failed |= put(object, "blame", fl_json_blame(&io->blame));
-	failed |= put(object, "histograms", histograms);
-	return finish(object, failed);
-}
-
 static bool put_interleaved(json_t *root, const struct fl_report *report)
 {
 	json_t *rows = json_array();
@@ -109,8 +23,8 @@ static bool put_interleaved(json_t *root, const struct fl_report *report)
 
 		failed |=
 			put(row, "workload", json_string(fl_workload_name(entry->alone.workload)));
-		failed |= put(row, "alone", io_json(&entry->alone));
-		failed |= put(row, "together", io_json(&entry->together));
+		failed |= put(row, "alone", fl_json_io(&entry->alone));
+		failed |= put(row, "together", fl_json_io(&entry->together));
 		failed |= put(row, "kept", json_real(entry->kept));
 		failed |= add(rows, row);
 	}
@@ -174,7 +88,7 @@ static bool put_metrics(json_t *object, const struct fl_metrics *metrics, uint32
 	bool failed = false;
 
 	for (size_t i = 0; i < metrics->io_count; i++)
-		failed |= add(io, io_json(&metrics->io[i]));
+		failed |= add(io, fl_json_io(&metrics->io[i]));
 	failed |= put(object, "files", files_json(&metrics->files));
 	failed |= put(object, "free", free_json(&metrics->free, block_bytes));
 	failed |= put(object, "legacy", fl_json_legacy(metrics, block_bytes));
@@ -361,6 +275,8 @@ static json_t *report_json(const struct fl_report *report)
 	failed |= put(root, "location", location_json(&report->images[0]));
 	failed |= put(root, "filesystem", filesystem_json(&report->images[0].filesystem));
 	failed |= report->analyze ? put_images(root, report) : put_run(root, report);
+	if (report->captures.count)
+		failed |= put(root, "captures", fl_json_captures(report));
 	if (report->interleaved_count)
 		failed |= put_interleaved(root, report);
 	return finish(root, failed);

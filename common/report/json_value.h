@@ -61,6 +61,13 @@ static inline json_t *finish(json_t *value, bool failed)
 	return NULL;
 }
 
+/* --- json_io.c; NULL: no memory --- */
+
+json_t *fl_json_hist(const struct fl_hist *hist);
+json_t *fl_json_io(const struct fl_io_metrics *io);
+/* A disk an entry. */
+json_t *fl_json_captures(const struct fl_report *report);
+
 /* --- json_legacy.c --- */
 
 /* The scores of other tools; NULL: no memory. */

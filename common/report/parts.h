@@ -70,9 +70,23 @@ void fl_report_print_table(FILE *out, const struct fl_report_table *table);
 /* As many as stand side by side. */
 #define REPORT_SIDE_BY_SIDE 4
 
-/* Seek distance and length of the first workload; 1 to REPORT_SIDE_BY_SIDE columns, with heads. */
+/*
+ * Seek distance, length and latency of the first workload, those that there are; 1 to
+ * REPORT_SIDE_BY_SIDE columns, with heads.
+ */
 void fl_report_print_bars(FILE *out, const struct fl_report_column *columns, size_t count,
 			  bool headed);
+
+/* --- text_images.c --- */
+
+/*
+ * Free space and the first workload's histograms, side by side as far as there is room; beside the
+ * latter those of the report's captures. FL_ENOMEM.
+ */
+int fl_report_print_histograms(FILE *out, const struct fl_report *report,
+			       const struct fl_report_column *columns, size_t count) FL_CHECKED;
+/* --analyze: a column an image, four to a table, the change from first to last at the end. */
+int fl_report_print_images(FILE *out, const struct fl_report *report, bool colour) FL_CHECKED;
 
 /* --- space.c --- */
 

@@ -28,6 +28,7 @@ void fl_report_free(struct fl_report *report)
 	free(report->left);
 	free(report->profile);
 	free(report->interleaved);
+	fl_array_free(&report->captures);
 	memset(report, 0, sizeof(*report));
 }
 

@@ -29,6 +29,7 @@ struct fl_options {
 	bool interleave; /* with analyze and two images or more */
 	bool json;	 /* with json_path NULL: stdout, instead of the text report */
 	const char *json_path, *csv_path, *output_path, *fio_log_path, *undo_path;
+	const char *capture_path;     /* with analyze */
 	char trace_path[FL_CLI_PATH]; /* of --workload trace=FILE; else empty */
 	unsigned partition;	      /* 0: not given */
 	bool has_offset;	      /* --offset is given; never with partition */
@@ -104,12 +105,14 @@ struct fl_program {
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
+	"      --capture FILE   with --analyze: vscsiStats' CSV of a host, shown beside\n"         \
 	"      --fio-log FILE   the first workload as an iolog for fio(1)\n"                       \
 	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"            \
 	"                       random-8k, sequential-512k, trace=FILE\n"                          \
 	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
 	"      --rate BYTES     most that a workload handles a second (default: no limit)\n"       \
+	"      --write-cache BYTES  of the controller before raid5 (default: none)\n"              \
 	"      --max-io BYTES   largest request of a workload (default 512K)\n"                    \
 	"      --read-ahead BYTES  the kernel's read-ahead window (default 128K)\n"                \
 	"      --interleave     with --analyze: the images as guests on one array\n"               \

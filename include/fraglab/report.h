@@ -41,6 +41,20 @@ struct fl_left {
 	enum fl_left_reason reason;
 };
 
+/* Which I/Os a histogram of a capture counts. */
+enum fl_capture_of { FL_CAPTURE_ALL, FL_CAPTURE_READS, FL_CAPTURE_WRITES, FL_CAPTURE_OFS };
+
+struct fl_capture {
+	struct fl_hist hist; /* sum is mean * count, as the mean is rounded */
+	enum fl_capture_of of;
+	int64_t world, handle; /* of the virtual machine and its disk */
+};
+
+/* Zero-initialise, free with fl_array_free. */
+struct fl_captures {
+	FL_ARRAY(struct fl_capture);
+};
+
 /* What moving so many bytes, of the first workload and the disk, would come to. */
 struct fl_curve_point {
 	uint64_t bytes; /* of data moved */
@@ -74,6 +88,9 @@ struct fl_report {
 	size_t missing_count;
 	char *profile;	 /* frag: profile name; defrag: mode name; NULL for --analyze */
 	uint32_t months; /* frag */
+	/* --capture: histograms of a real host, and the file's name (borrowed); none without it. */
+	struct fl_captures captures;
+	const char *capture_path;
 	/* --interleave: a malloc'd entry a workload; none without it. */
 	struct fl_interleaved *interleaved;
 	size_t interleaved_count;
@@ -100,6 +117,8 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  *   and writes, which have all histograms but the windowed one.
  * - interleaved (with --interleave) [{"workload","alone","together","kept"}]: alone and together
  *   as the entries of io, of all guests one after the other and merged.
+ * - captures (with --capture) [{"path","world","handle","histograms"}], one a disk; histograms as
+ * in io, without those that the capture lacks.
  * - free.histogram has a row for each power of two from one block to the largest that is not
  *   empty: from_bytes included, to_bytes excluded.
  * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
@@ -131,20 +150,6 @@ int fl_report_json(const struct fl_report *report, char **text) FL_CHECKED;
  */
 int fl_report_csv(const struct fl_report *report, char **text) FL_CHECKED;
 
-/* Which I/Os a histogram of a capture counts. */
-enum fl_capture_of { FL_CAPTURE_ALL, FL_CAPTURE_READS, FL_CAPTURE_WRITES, FL_CAPTURE_OFS };
-
-struct fl_capture {
-	struct fl_hist hist; /* sum is mean * count, as the mean is rounded */
-	enum fl_capture_of of;
-	int64_t world, handle; /* of the virtual machine and its disk */
-};
-
-/* Zero-initialise, free with fl_array_free. */
-struct fl_captures {
-	FL_ARRAY(struct fl_capture);
-};
-
 /*
  * Reads what vscsiStats or fl_report_csv wrote, any number of histograms; text need not end with a
  * NUL. FL_ESYNTAX with the number of the line in diag: not that layout, a name or limit that
@@ -152,6 +157,10 @@ struct fl_captures {
  */
 int fl_captures_parse(const char *text, size_t bytes, struct fl_captures *captures,
 		      struct fl_diag *diag) FL_CHECKED;
+/* Two histograms of one disk. */
+bool fl_captures_same_disk(const struct fl_capture *a, const struct fl_capture *b);
+/* None before this one is of its disk. */
+bool fl_captures_first_of_disk(const struct fl_captures *captures, size_t index);
 
 /*
  * A workload of a map as a fio iolog, version 2, of one device named FL_FIO_DEVICE, which begins

@@ -9,12 +9,13 @@
 # hardware queue, so the tracepoint sees requests in the order of submission. Reads never reach the
 # limits with a read-ahead of 128 KiB. Writes reach the segments': tar writes 10 KiB at a time, which
 # makes folios of 1.25 pages on average, so 128 segments are 640 KiB; install is predicted with that.
-# SIZE (512M) and FILES (4000) of the image, SEED, and VERBOSE=1 may be set.
+# SIZE (512M) and FILES (4000) of the image, SEED, RUNS (3) of each install, AGED (an image to take
+# for the aged one), and VERBOSE=1 may be set.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/common.sh
 need mke2fs mount umount losetup jq tar awk
 can_mount || exit 77
-size=${SIZE:-512M} files=${FILES:-4000} seed=${SEED:-1}
+size=${SIZE:-512M} files=${FILES:-4000} seed=${SEED:-1} runs=${RUNS:-3}
 readall=$BUILD/tests/readall
 
 # An instance of our own: other users of tracefs are not disturbed.
@@ -46,6 +47,7 @@ attach() { # IMAGE OPTIONS: mounts it with 128 KiB of read-ahead; sets the trace
 	mkdir -p "$work/mount"
 	mount -t ext4 -o "$2" "$loop" "$work/mount" || return 1
 	mounted=$work/mount
+	echo none >"/sys/block/${loop#/dev/}/queue/scheduler"
 	echo 128 >"/sys/block/${loop#/dev/}/queue/read_ahead_kb"
 	echo "dev == $((major << 20 | minor))" >"$trace/events/block/block_rq_issue/filter"
 }
@@ -79,15 +81,15 @@ predicted() { # IMAGE WORKLOAD OPTION...
 # The numbers of two words lists, in a row.
 show() { printf '%-24s %9s I/Os %7s %% sequential %9s seeks/100 MiB\n' "$@"; }
 holds() { awk "BEGIN { exit !($1) }"; }
-# The order of each two images is the same, where the kernel's figures are not a tie: within 20 %,
-# or 15 points of the share, by which its own runs of the same image differ (commits go by time).
+# The order of each two images is the same, where the kernel's figures are not a tie: closer than
+# 20 %, or 15 points of the share, or its runs of the two images overlap (commits go by time).
 same_ranking() { # COLUMN
-	paste -d ' ' "$work/measured" "$work/predicted" | awk -v c="$1" '
-		{ m[NR] = $c; p[NR] = $(c + 4); name[NR] = $4 }
+	paste -d ' ' "$work/least" "$work/most" "$work/predicted" | awk -v c="$1" '
+		{ least[NR] = $c; most[NR] = $(c + 4); p[NR] = $(c + 8); name[NR] = $4 }
 		END {
-			for (i in m) for (j in m)
-				if (m[i] > (c == 2 ? m[j] + 15 : m[j] * 1.2) && p[i] <= p[j]) {
-					print name[i], m[i], "over", name[j], m[j], "but", p[i], p[j]
+			for (i in least) for (j in least)
+				if (least[i] > (c == 2 ? most[j] + 15 : most[j] * 1.2) && p[i] <= p[j]) {
+					print name[i], least[i], "over", name[j], most[j], "but", p[i], p[j]
 					wrong = 1
 				}
 			exit wrong
@@ -95,7 +97,8 @@ same_ranking() { # COLUMN
 }
 
 "$sample" --size "$size" --files "$files" --seed "$seed" "$work/fresh.img" &&
-	copy "$work/fresh.img" "$work/aged.img" && "$frag" -q --seed "$seed" "$work/aged.img" &&
+	copy "${AGED:-$work/fresh.img}" "$work/aged.img" &&
+	{ [ -n "${AGED:-}" ] || "$frag" -q --seed "$seed" "$work/aged.img"; } &&
 	copy "$work/aged.img" "$work/defragmented.img"
 "$defrag" -q "$work/defragmented.img"
 [ $? -le 1 ] || fail "images could not be made"
@@ -109,7 +112,7 @@ for image in fresh aged defragmented; do
 	detach
 	read -r ios ratio seeks < <(measured "$work/trace")
 	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" read-all --max-io 1280K)
-	echo "$ios $ratio $seeks $image" >>"$work/measured"
+	echo "$ios $ratio $seeks $image" | tee -a "$work/least" >>"$work/most"
 	echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
 	show "read $image: kernel" "$ios" "$ratio" "$seeks"
 	show "read $image: predicted" "$p_ios" "$p_ratio" "$p_seeks"
@@ -127,16 +130,31 @@ attach "$work/fresh.img" ro,noload || { fail "mount fresh"; finish; }
 detach
 bytes=$(tar -tvf "$work/package.tar" | awk '/^-/ { n += $3 } END { print n }')
 unpack() { tar -C "$mounted/fraglab-package" -xf "$work/package.tar" && sync -f "$mounted"; }
-rm -f "$work/measured" "$work/predicted"
-for image in fresh aged defragmented; do
-	copy "$work/$image.img" "$work/copy.img"
-	attach "$work/copy.img" noatime || { fail "mount a copy of $image"; finish; }
+rm -f "$work/least" "$work/most" "$work/predicted"
+of_runs() { # COLUMN least|middle|most
+	awk -v c="$1" '{ print $c }' "$work/runs" | sort -n | case $2 in
+	least) head -n 1 ;;
+	middle) sed -n "$((runs / 2 + 1))p" ;;
+	most) tail -n 1 ;;
+	esac
+}
+install_once() { # IMAGE: unpacks into a copy of it, appends what the kernel wrote to $work/runs
+	copy "$work/$1.img" "$work/copy.img"
+	attach "$work/copy.img" noatime || { fail "mount a copy of $1"; finish; }
 	mkdir "$mounted/fraglab-package" && drop_caches
-	record "$work/trace" W unpack || fail "$image: unpacking"
+	record "$work/trace" W unpack || fail "$1: unpacking"
 	detach
-	read -r ios ratio seeks < <(measured "$work/trace")
+	measured "$work/trace" >>"$work/runs"
+}
+for image in fresh aged defragmented; do
+	rm -f "$work/runs"
+	for ((run = 0; run < runs; run++)); do install_once "$image"; done
+	[ -z "${VERBOSE:-}" ] || sed "s/^/  $image: /" "$work/runs"
+	ios=$(of_runs 1 middle) ratio=$(of_runs 2 middle) seeks=$(of_runs 3 middle)
 	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" "install=$bytes" --max-io 640K)
-	echo "$ios $ratio $seeks $image" >>"$work/measured"
+	for end in least most; do
+		echo "$(of_runs 1 $end) $(of_runs 2 $end) $(of_runs 3 $end) $image" >>"$work/$end"
+	done
 	echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
 	show "install $image: kernel" "$ios" "$ratio" "$seeks"
 	show "install $image: predicted" "$p_ios" "$p_ratio" "$p_seeks"

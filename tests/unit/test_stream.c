@@ -360,6 +360,71 @@ static void test_install(void **state)
 	fl_map_free(map);
 }
 
+struct tally {
+	uint64_t ios, blocks;
+	uint64_t runs; /* I/Os that do not go on where the one before ended */
+	fl_lbn next;
+};
+
+static int count_io(void *context, const struct fl_io *io)
+{
+	struct tally *tally = context;
+
+	tally->ios++;
+	tally->blocks += io->sectors / 2;
+	tally->runs += io->lbn != tally->next;
+	tally->next = io->lbn + io->sectors;
+	return 0;
+}
+
+/* 4,096 blocks in use, so many of them a journal. */
+static struct tally install_beside(uint32_t journal)
+{
+	const struct fl_stream_options options = {.install_bytes = 1 << 20, .data_only = true};
+	struct fl_map *map = new_map();
+	struct tally tally = {0};
+
+	if (journal) {
+		add_file(map, 8, FL_NO_NAME);
+		map->files.at[0].kind = FL_KIND_JOURNAL;
+		add_extent(map, 0, 4000, journal, false);
+	}
+	if (journal < 4096) {
+		add_file(map, 20, 0);
+		add_extent(map, 0, 4000 + journal, 4096 - journal, false);
+	}
+	finish(map);
+	assert_int_equal(fl_stream_run(map, FL_WORKLOAD_INSTALL, &options, count_io, &tally), 0);
+	fl_map_free(map);
+	return tally;
+}
+
+/* Where data go does not depend on the journal; how many files share a request does. */
+static void test_install_credits(void **state)
+{
+	struct tally none = install_beside(0), large = install_beside(4096),
+		     small = install_beside(1024);
+
+	(void)state;
+	assert_true(none.blocks == large.blocks && none.blocks == small.blocks);
+	assert_true(none.runs == large.runs && none.runs == small.runs);
+	assert_true(none.ios < large.ios);
+	assert_true(large.ios < small.ios);
+}
+
+/* A rate says how much is written back at a time: what is made in five seconds. */
+static void test_commit_bytes(void **state)
+{
+	struct fl_stream_options options = {.install_rate = 0};
+
+	(void)state;
+	assert_int_equal(fl_stream_commit_bytes(&options), FL_STREAM_COMMIT_BYTES);
+	options.install_rate = 1000;
+	assert_int_equal(fl_stream_commit_bytes(&options), 5000);
+	options.install_rate = UINT64_MAX;
+	assert_true(fl_stream_commit_bytes(&options) > UINT64_MAX - 5);
+}
+
 static void test_inside_large_files(void **state)
 {
 	const struct fl_stream_options options = {.max_io_bytes = 1 << 20};
@@ -412,6 +477,8 @@ int main(void)
 		cmocka_unit_test(test_readahead_merges),
 		cmocka_unit_test(test_cold_metadata),
 		cmocka_unit_test(test_install),
+		cmocka_unit_test(test_install_credits),
+		cmocka_unit_test(test_commit_bytes),
 		cmocka_unit_test(test_inside_large_files),
 	};
 
