@@ -8,12 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <sys/uio.h>
+#include <sys/mman.h>
 
 #include <fraglab/util.h>
 
@@ -26,18 +25,35 @@
  */
 #define BULK_DEPTH 16
 
+/* The longest transfer that is looked for in the page cache, and the least page. */
+#define CACHED_MOST ((size_t)1 << 20)
+#define CACHED_PAGE_MIN 4096u
+
 struct fl_bulk {
-	int fd;		      /* borrowed */
-	int direct;	      /* the same file with O_DIRECT, or -1 */
-	atomic_bool uncached; /* preadv2 has been seen to know RWF_NOWAIT, or may */
+	int fd;		     /* borrowed */
+	int direct;	     /* the same file with O_DIRECT, or -1 */
+	unsigned char *seen; /* the file mapped, never looked at; NULL: it cannot be */
+	uint64_t seen_bytes;
 	struct fl_pool *pool;
 	/* The work at hand. */
-	enum fl_device_op op;
 	const struct fl_transfer *items;
 	uint64_t base;
 };
 
-int fl_bulk_new(int fd, bool read_only, struct fl_bulk **bulk)
+static void map_file(struct fl_bulk *bulk, uint64_t size_bytes)
+{
+	void *seen = size_bytes && size_bytes <= SIZE_MAX
+			     ? mmap(NULL, (size_t)size_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+				    bulk->fd, 0)
+			     : MAP_FAILED;
+
+	if (seen == MAP_FAILED)
+		return;
+	bulk->seen = seen;
+	bulk->seen_bytes = size_bytes;
+}
+
+int fl_bulk_new(int fd, uint64_t size_bytes, bool read_only, struct fl_bulk **bulk)
 {
 	struct fl_bulk *made = calloc(1, sizeof(*made));
 	char path[64];
@@ -54,7 +70,7 @@ int fl_bulk_new(int fd, bool read_only, struct fl_bulk **bulk)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	made->fd = fd;
 	made->direct = open(path, (read_only ? O_RDONLY : O_RDWR) | O_DIRECT | O_CLOEXEC);
-	made->uncached = true;
+	map_file(made, size_bytes);
 	*bulk = made;
 	return 0;
 }
@@ -64,23 +80,31 @@ void fl_bulk_free(struct fl_bulk *bulk)
 	if (!bulk)
 		return;
 	fl_pool_free(bulk->pool);
+	if (bulk->seen)
+		(void)munmap(bulk->seen, (size_t)bulk->seen_bytes);
 	if (bulk->direct >= 0)
 		(void)close(bulk->direct);
 	free(bulk);
 }
 
-/* All of it from the page cache, without waiting for the disk; a part does not count. */
-static bool read_cached(struct fl_bulk *bulk, const struct fl_transfer *item, off_t position)
+/*
+ * Whether the page cache has all of it: then that is faster than any disk. Asked by mincore, as
+ * even a read that may not wait (RWF_NOWAIT) sets the disk to work.
+ */
+static bool is_cached(const struct fl_bulk *bulk, size_t length, uint64_t position)
 {
-	struct iovec whole = {item->buffer, item->length};
-	ssize_t got;
+	unsigned char pages[CACHED_MOST / CACHED_PAGE_MIN + 2];
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = position / page * page;
+	size_t count = (size_t)fl_div_up(position + length - start, page);
 
-	if (!atomic_load(&bulk->uncached))
+	if (!bulk->seen || length > CACHED_MOST || page < CACHED_PAGE_MIN ||
+	    position + length > bulk->seen_bytes ||
+	    mincore(bulk->seen + start, (size_t)(position + length - start), pages))
 		return false;
-	got = preadv2(bulk->fd, &whole, 1, position, RWF_NOWAIT);
-	if (got < 0 && errno != EAGAIN && errno != EINTR)
-		atomic_store(&bulk->uncached, false);
-	return got >= 0 && (size_t)got == item->length;
+	for (size_t i = 0; i < count; i++)
+		if (!(pages[i] & 1))
+			return false;
+	return true;
 }
 
 /* False: not aligned as the disk wants it, or failed in part; the usual way tells. */
@@ -102,20 +126,19 @@ static int transfer(void *context, size_t index)
 	const struct fl_transfer *item = &bulk->items[index];
 	uint64_t position = bulk->base + item->position;
 
-	if (bulk->op == FL_OP_WRITE)
+	if (item->write)
 		return write_direct(bulk, item, (off_t)position)
 			       ? 0
 			       : fl_device_file_pwrite(bulk->fd, item->buffer, item->length,
 						       position);
-	if (read_cached(bulk, item, (off_t)position) || read_direct(bulk, item, (off_t)position))
+	if (!is_cached(bulk, item->length, position) && read_direct(bulk, item, (off_t)position))
 		return 0;
 	return fl_device_file_pread(bulk->fd, item->buffer, item->length, position);
 }
 
-int fl_bulk_run(struct fl_bulk *bulk, enum fl_device_op op, const struct fl_transfer *items,
-		size_t count, uint64_t base, size_t *failed)
+int fl_bulk_run(struct fl_bulk *bulk, const struct fl_transfer *items, size_t count, uint64_t base,
+		size_t *failed)
 {
-	bulk->op = op;
 	bulk->items = items;
 	bulk->base = base;
 	return fl_pool_run(bulk->pool, count, transfer, bulk, failed);

@@ -10,12 +10,12 @@
 struct fl_bulk;
 
 /* fd is borrowed and must outlive it. Starts threads. FL_ENOMEM. */
-int fl_bulk_new(int fd, bool read_only, struct fl_bulk **bulk) FL_CHECKED;
+int fl_bulk_new(int fd, uint64_t size_bytes, bool read_only, struct fl_bulk **bulk) FL_CHECKED;
 /* NULL is legal. */
 void fl_bulk_free(struct fl_bulk *bulk);
 
-/* As fl_device_read_many and fl_device_write_many, positions counted from base. */
-int fl_bulk_run(struct fl_bulk *bulk, enum fl_device_op op, const struct fl_transfer *items,
-		size_t count, uint64_t base, size_t *failed) FL_CHECKED;
+/* As fl_device_transfer, positions counted from base. */
+int fl_bulk_run(struct fl_bulk *bulk, const struct fl_transfer *items, size_t count, uint64_t base,
+		size_t *failed) FL_CHECKED;
 
 #endif

@@ -38,41 +38,34 @@ int fl_device_write(struct fl_device *device, const void *buffer, size_t length,
 	return device->ops->write(device, buffer, length, position);
 }
 
-int fl_device_many(struct fl_device *device, enum fl_device_op op, const struct fl_transfer *items,
-		   size_t count, uint64_t base, size_t *failed)
+int fl_device_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		   uint64_t base, size_t *failed)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t position = base + items[i].position;
+		const struct fl_transfer *item = &items[i];
+		uint64_t position = base + item->position;
 		int rc = 0;
 
 		*failed = i;
 		if (device->ops->many)
-			rc = (op == FL_OP_WRITE ? may_write : inside)(device, items[i].length,
-								      position)
+			rc = (item->write ? may_write : inside)(device, item->length, position)
 				     ? 0
 				     : FL_EINVAL;
-		else if (op == FL_OP_WRITE)
-			rc = fl_device_write(device, items[i].buffer, items[i].length, position);
+		else if (item->write)
+			rc = fl_device_write(device, item->buffer, item->length, position);
 		else
-			rc = fl_device_read(device, items[i].buffer, items[i].length, position);
+			rc = fl_device_read(device, item->buffer, item->length, position);
 		if (rc)
 			return rc;
 	}
-	return device->ops->many && count
-		       ? device->ops->many(device, op, items, count, base, failed)
-		       : 0;
+	return device->ops->many && count ? device->ops->many(device, items, count, base, failed)
+					  : 0;
 }
 
-int fl_device_read_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
-			size_t *failed)
+int fl_device_transfer(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		       size_t *failed)
 {
-	return fl_device_many(device, FL_OP_READ, items, count, 0, failed);
-}
-
-int fl_device_write_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
-			 size_t *failed)
-{
-	return fl_device_many(device, FL_OP_WRITE, items, count, 0, failed);
+	return fl_device_many(device, items, count, 0, failed);
 }
 
 int fl_device_flush(struct fl_device *device)

@@ -20,9 +20,9 @@
 int fl_device_punch(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
 int fl_device_zero(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
 
-/* Both, positions counted from base. */
-int fl_device_many(struct fl_device *device, enum fl_device_op op, const struct fl_transfer *items,
-		   size_t count, uint64_t base, size_t *failed) FL_CHECKED;
+/* fl_device_transfer with positions counted from base. */
+int fl_device_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		   uint64_t base, size_t *failed) FL_CHECKED;
 
 /* True when device is a raw file (not a wrapper of one) and that file is the one in st. */
 bool fl_device_file_same(const struct fl_device *device, const struct stat *st);

@@ -92,18 +92,19 @@ static int file_write(struct fl_device *device, const void *buffer, size_t lengt
 }
 
 /* Threads and a second descriptor: only for those who transfer in bulk. */
-static int file_many(struct fl_device *device, enum fl_device_op op,
-		     const struct fl_transfer *items, size_t count, uint64_t base, size_t *failed)
+static int file_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		     uint64_t base, size_t *failed)
 {
 	struct file *file = as_file(device);
 
 	if (!file->bulk) {
-		int error = fl_bulk_new(file->fd, device->read_only, &file->bulk);
+		int error =
+			fl_bulk_new(file->fd, device->size_bytes, device->read_only, &file->bulk);
 
 		if (error)
 			return error;
 	}
-	return fl_bulk_run(file->bulk, op, items, count, base, failed);
+	return fl_bulk_run(file->bulk, items, count, base, failed);
 }
 
 /*

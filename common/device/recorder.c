@@ -44,20 +44,20 @@ static int recorder_write(struct fl_device *device, const void *buffer, size_t l
 	return rc ? rc : fl_device_write(recorder->below, buffer, length, position);
 }
 
-static int recorder_many(struct fl_device *device, enum fl_device_op op,
-			 const struct fl_transfer *items, size_t count, uint64_t base,
-			 size_t *failed)
+static int recorder_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+			 uint64_t base, size_t *failed)
 {
 	struct recorder *recorder = as_recorder(device);
 
 	for (size_t i = 0; i < count; i++) {
-		int rc = tell(recorder, op, items[i].length, base + items[i].position);
+		int rc = tell(recorder, items[i].write ? FL_OP_WRITE : FL_OP_READ, items[i].length,
+			      base + items[i].position);
 
 		*failed = i;
 		if (rc)
 			return rc;
 	}
-	return fl_device_many(recorder->below, op, items, count, base, failed);
+	return fl_device_many(recorder->below, items, count, base, failed);
 }
 
 static int recorder_flush(struct fl_device *device)

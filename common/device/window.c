@@ -36,12 +36,12 @@ static int window_write(struct fl_device *device, const void *buffer, size_t len
 	return fl_device_write(window->below, buffer, length, window->base + position);
 }
 
-static int window_many(struct fl_device *device, enum fl_device_op op,
-		       const struct fl_transfer *items, size_t count, uint64_t base, size_t *failed)
+static int window_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		       uint64_t base, size_t *failed)
 {
 	struct window *window = as_window(device);
 
-	return fl_device_many(window->below, op, items, count, window->base + base, failed);
+	return fl_device_many(window->below, items, count, window->base + base, failed);
 }
 
 static int window_flush(struct fl_device *device)

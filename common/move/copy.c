@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies the data of a batch: read in physical order, gathered, written in physical order.
+ * Copies the data of a batch: gathered by destination, read in physical order, then written in
+ * physical order. Not both at once: a host that allocates space for a write lets no read pass.
  * Must only write to claimed blocks.
  */
 #include "move_internal.h"
@@ -26,7 +27,7 @@ struct move_copier {
 	const struct fl_map *map;
 	const struct fl_plan *plan;
 	uint32_t block_bytes;
-	FL_ARRAY(struct part) parts; /* the whole batch, by from */
+	FL_ARRAY(struct part) parts; /* the whole batch, by to */
 	FL_ARRAY(struct fl_transfer) transfers;
 	unsigned char *buffer;
 	size_t buffer_blocks;
@@ -89,7 +90,7 @@ static int collect(struct move_copier *copier, const struct fl_batch *batch)
 		}
 	}
 	if (copier->parts.count)
-		qsort(copier->parts.at, copier->parts.count, sizeof(struct part), compare_from);
+		qsort(copier->parts.at, copier->parts.count, sizeof(struct part), compare_to);
 	return error;
 }
 
@@ -99,27 +100,15 @@ static int fail(struct move_copier *copier, int error, const char *action, fl_pb
 		       fl_error_text(error));
 }
 
-/* Places go by destination, so that neighbours there are written together. */
-static void place(struct move_copier *copier, struct part *parts, size_t count)
-{
-	unsigned char *at = copier->buffer;
-
-	qsort(parts, count, sizeof(*parts), compare_to);
-	for (size_t i = 0; i < count; i++) {
-		parts[i].data = at;
-		at += (size_t)parts[i].len * copier->block_bytes;
-	}
-	qsort(parts, count, sizeof(*parts), compare_from);
-}
-
 /* Adds a transfer to the list, in pieces. */
-static int add_transfers(struct move_copier *copier, unsigned char *data, uint64_t bytes,
-			 uint64_t position)
+static int add_transfers(struct move_copier *copier, bool write, unsigned char *data,
+			 uint64_t bytes, uint64_t position)
 {
 	for (uint64_t done = 0; done < bytes; done += TRANSFER_BYTES) {
 		struct fl_transfer item = {.buffer = data + done,
 					   .length = (size_t)fl_min(bytes - done, TRANSFER_BYTES),
-					   .position = position + done};
+					   .position = position + done,
+					   .write = write};
 
 		if (fl_array_push(&copier->transfers, item))
 			return FL_ENOMEM;
@@ -128,15 +117,18 @@ static int add_transfers(struct move_copier *copier, unsigned char *data, uint64
 }
 
 /* Does what is in the list, and empties it. */
-static int transfer(struct move_copier *copier, bool write)
+static int transfer(struct move_copier *copier)
 {
 	size_t failed = 0;
-	int error = (write ? fl_device_write_many : fl_device_read_many)(
-		copier->device, copier->transfers.at, copier->transfers.count, &failed);
+	int error = fl_device_transfer(copier->device, copier->transfers.at,
+				       copier->transfers.count, &failed);
 
-	if (error)
-		error = fail(copier, error, write ? "writing" : "reading",
-			     copier->transfers.at[failed].position / copier->block_bytes);
+	if (error) {
+		const struct fl_transfer *item = &copier->transfers.at[failed];
+
+		error = fail(copier, error, item->write ? "writing" : "reading",
+			     item->position / copier->block_bytes);
+	}
 	copier->transfers.count = 0;
 	return error;
 }
@@ -157,24 +149,35 @@ static int is_hole(struct move_copier *copier, uint64_t bytes, uint64_t position
 	return 0;
 }
 
+/* The parts come by destination, and stay so. */
 static int read_parts(struct move_copier *copier, struct part *parts, size_t count)
 {
-	uint64_t bytes = copier->block_bytes;
+	const uint64_t bytes = copier->block_bytes;
+	unsigned char *buffer = copier->buffer;
+	int error = 0;
 
-	copier->data_start = copier->data_end = 0; /* writing has changed it */
+	/* Places go by destination, so that neighbours there are written together. */
 	for (size_t i = 0; i < count; i++) {
+		parts[i].data = buffer;
+		buffer += parts[i].len * bytes;
+	}
+	qsort(parts, count, sizeof(*parts), compare_from);
+	copier->data_start = copier->data_end = 0; /* writing has changed it */
+	for (size_t i = 0; i < count && !error; i++) {
 		struct part *part = &parts[i];
 		bool hole;
-		int error = is_hole(copier, part->len * bytes, part->from * bytes, &hole);
 
+		error = is_hole(copier, part->len * bytes, part->from * bytes, &hole);
 		if (error)
 			return fail(copier, error, "reading", part->from);
 		if (hole)
 			memset(part->data, 0, part->len * bytes);
-		else if (add_transfers(copier, part->data, part->len * bytes, part->from * bytes))
-			return FL_ENOMEM;
+		else
+			error = add_transfers(copier, false, part->data, part->len * bytes,
+					      part->from * bytes);
 	}
-	return transfer(copier, false);
+	qsort(parts, count, sizeof(*parts), compare_to);
+	return error ? error : transfer(copier);
 }
 
 static bool is_zero(const unsigned char *data, size_t bytes)
@@ -208,7 +211,7 @@ static int write_run(struct move_copier *copier, fl_pblk to, unsigned char *data
 		while (done + len < blocks && is_zero(at + len * bytes, bytes) == zero)
 			len++;
 		if (!zero)
-			error = add_transfers(copier, at, len * bytes, (to + done) * bytes);
+			error = add_transfers(copier, true, at, len * bytes, (to + done) * bytes);
 		else
 			error = clear_blocks(copier, to + done, len);
 		done += len;
@@ -235,11 +238,10 @@ static int verify_part(struct move_copier *copier, const struct part *part)
 	return 0;
 }
 
-static int write_parts(struct move_copier *copier, struct part *parts, size_t count)
+static int write_parts(struct move_copier *copier, const struct part *parts, size_t count)
 {
 	int error = 0;
 
-	qsort(parts, count, sizeof(*parts), compare_to);
 	for (size_t i = 0; i < count && !error;) {
 		uint64_t blocks = parts[i].len;
 		size_t end = i + 1;
@@ -250,7 +252,7 @@ static int write_parts(struct move_copier *copier, struct part *parts, size_t co
 		i = end;
 	}
 	if (!error)
-		error = transfer(copier, true);
+		error = transfer(copier);
 	for (size_t i = 0; copier->check && i < count && !error; i++)
 		error = verify_part(copier, &parts[i]);
 	return error;
@@ -261,6 +263,7 @@ int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, s
 	int error;
 
 	copier->diag = diag;
+	copier->transfers.count = 0;
 	error = collect(copier, batch);
 	for (size_t first = 0; first < copier->parts.count && !error;) {
 		struct part *parts = copier->parts.at + first;
@@ -269,7 +272,6 @@ int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, s
 		while (first + count < copier->parts.count &&
 		       blocks + parts[count].len <= copier->buffer_blocks)
 			blocks += parts[count++].len;
-		place(copier, parts, count);
 		error = read_parts(copier, parts, count);
 		if (!error)
 			error = write_parts(copier, parts, count);

@@ -11,9 +11,10 @@
 
 /*
  * Clearing costs the host far more a call than a byte, and most vacated blocks are soon written
- * again. So it waits until this much host space could be had.
+ * again. So it waits until this share of the filesystem, and so much at least, could be had.
  */
-#define CLEAR_BYTES (UINT64_C(1) << 30)
+#define CLEAR_SHARE 2
+#define CLEAR_BYTES (UINT64_C(4) << 30)
 
 /* What hosts allocate at once. A part of it cannot be given back, only the whole. */
 #define HOST_BLOCK_BYTES 4096u
@@ -157,7 +158,8 @@ int move_vacated_clear(struct move_vacated *vacated, struct fl_diag *diag)
 
 	if (vacated->block_bytes < HOST_BLOCK_BYTES ||
 	    vacated->device->base_bytes % HOST_BLOCK_BYTES ||
-	    fl_blockset_count(vacated->set) * vacated->block_bytes < CLEAR_BYTES)
+	    fl_blockset_count(vacated->set) * vacated->block_bytes <
+		    fl_max(CLEAR_BYTES, vacated->blocks / CLEAR_SHARE * vacated->block_bytes))
 		return 0;
 	for (; !error && next_unwanted(vacated, pos, &run); pos = fl_run_end(run)) {
 		error = clear_run(vacated, run, diag);

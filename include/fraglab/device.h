@@ -20,6 +20,7 @@ struct fl_transfer {
 	void *buffer;
 	size_t length;
 	uint64_t position;
+	bool write;
 };
 
 /*
@@ -34,12 +35,12 @@ struct fl_device_ops {
 	int (*write)(struct fl_device *device, const void *buffer, size_t length,
 		     uint64_t position);
 	/*
-	 * Reads or writes many ranges, none of which overlaps one that is written, in any order and
-	 * several at a time; positions count from base. *failed: index of one that failed. NULL:
-	 * one after the other.
+	 * Reads and writes many ranges, none of which overlaps one that is written, in any order
+	 * and several at a time; positions count from base. *failed: index of one that failed.
+	 * NULL: one after the other.
 	 */
-	int (*many)(struct fl_device *device, enum fl_device_op op, const struct fl_transfer *items,
-		    size_t count, uint64_t base, size_t *failed);
+	int (*many)(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		    uint64_t base, size_t *failed);
 	/* All writes before it are durable when it returns 0. Its result must be checked. */
 	int (*flush)(struct fl_device *device);
 	/* The range reads as zeros and takes no host space. */
@@ -79,14 +80,13 @@ int fl_device_write(struct fl_device *device, const void *buffer, size_t length,
 int fl_device_flush(struct fl_device *device) FL_CHECKED;
 
 /*
- * Many ranges, in any order, several at a time where the device can. Writes must not overlap. The
- * host may take transfers past its cache when buffers, positions and lengths are multiples of
- * its disk's sectors. On failure any of them may have been done; *failed is one that was not.
+ * Many ranges, about in the order given, several at a time where the device can. None may overlap
+ * one that is written. The host may take transfers past its cache when buffers, positions and
+ * lengths are multiples of its disk's sectors. On failure any of them may have been done; *failed
+ * is one that was not.
  */
-int fl_device_read_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
-			size_t *failed) FL_CHECKED;
-int fl_device_write_many(struct fl_device *device, const struct fl_transfer *items, size_t count,
-			 size_t *failed) FL_CHECKED;
+int fl_device_transfer(struct fl_device *device, const struct fl_transfer *items, size_t count,
+		       size_t *failed) FL_CHECKED;
 
 /*
  * Makes a range read as zeros by the cheapest way there is: punch when the device

@@ -17,7 +17,7 @@ struct lot {
 };
 
 /* Ranges that do not overlap, in random order; multiples of unit. */
-static void draw(struct fl_rng *rng, struct lot *lot, size_t unit, bool fill)
+static void draw(struct fl_rng *rng, struct lot *lot, size_t unit, bool write)
 {
 	size_t at = 0;
 
@@ -25,7 +25,7 @@ static void draw(struct fl_rng *rng, struct lot *lot, size_t unit, bool fill)
 	while (at < SIZE) {
 		size_t most = fl_rng_chance(rng, 1, 8) ? 64 * KIB : 6 * KIB;
 		size_t length = fl_min(SIZE - at, (1 + fl_rng_below(rng, most / unit)) * unit);
-		struct fl_transfer item = {lot->buffer + at, length, at};
+		struct fl_transfer item = {lot->buffer + at, length, at, write};
 
 		if (fl_rng_chance(rng, 1, 2))
 			assert_int_equal(fl_array_push(&lot->items, item), 0);
@@ -38,7 +38,7 @@ static void draw(struct fl_rng *rng, struct lot *lot, size_t unit, bool fill)
 		lot->items.at[i - 1] = lot->items.at[other];
 		lot->items.at[other] = item;
 	}
-	for (size_t i = 0; fill && i < SIZE; i++)
+	for (size_t i = 0; i < SIZE; i++)
 		lot->buffer[i] = (uint8_t)fl_rng_next(rng);
 }
 
@@ -61,17 +61,17 @@ static void test_random(void **state)
 		size_t unit = units[round % 3];
 
 		draw(&rng, &lot, unit, true);
-		assert_int_equal(
-			fl_device_write_many(window, lot.items.at, lot.items.count, &failed), 0);
+		assert_int_equal(fl_device_transfer(window, lot.items.at, lot.items.count, &failed),
+				 0);
 		for (size_t i = 0; i < lot.items.count; i++)
 			memcpy(now + lot.items.at[i].position, lot.items.at[i].buffer,
 			       lot.items.at[i].length);
 		/* Half of the rounds read from the disk, half what the cache may have. */
 		if (round & 1)
 			assert_int_equal(fl_device_flush(window), 0);
-		draw(&rng, &lot, unit, true);
-		assert_int_equal(
-			fl_device_read_many(window, lot.items.at, lot.items.count, &failed), 0);
+		draw(&rng, &lot, unit, false);
+		assert_int_equal(fl_device_transfer(window, lot.items.at, lot.items.count, &failed),
+				 0);
 		for (size_t i = 0; i < lot.items.count; i++)
 			assert_memory_equal(lot.items.at[i].buffer, now + lot.items.at[i].position,
 					    lot.items.at[i].length);
@@ -95,26 +95,26 @@ static void test_failures(void **state)
 {
 	uint8_t bytes[3] = {1, 1, 1};
 	struct fl_transfer items[] = {
-		{&bytes[0], 1, 0}, {&bytes[1], 1, MIB}, {&bytes[2], 1, 2 * MIB}};
+		{&bytes[0], 1, 0, true}, {&bytes[1], 1, MIB, false}, {&bytes[2], 1, 2 * MIB, true}};
 	struct fl_device *device;
 	size_t failed = 9;
 
 	(void)state;
 	make_file("image", 2 * MIB);
 	assert_int_equal(fl_device_file_open("image", FL_DEVICE_WRITE, &device, &diag), 0);
-	assert_int_equal(fl_device_write_many(device, items, 3, &failed), FL_EINVAL);
+	assert_int_equal(fl_device_transfer(device, items, 3, &failed), FL_EINVAL);
 	assert_int_equal(failed, 2);
 	assert_int_equal(fl_device_read(device, bytes, 1, 0), 0);
 	assert_int_equal(bytes[0], 0);
-	assert_int_equal(fl_device_read_many(device, items, 0, &failed), 0);
+	assert_int_equal(fl_device_transfer(device, items, 0, &failed), 0);
 	assert_int_equal(truncate("image", MIB), 0);
-	assert_int_equal(fl_device_read_many(device, items, 2, &failed), FL_EIO);
+	assert_int_equal(fl_device_transfer(device, items, 2, &failed), FL_EIO);
 	assert_int_equal(failed, 1);
 	fl_device_close(device);
 	assert_int_equal(truncate("image", 2 * MIB), 0);
 	assert_int_equal(fl_device_file_open("image", FL_DEVICE_READ, &device, &diag), 0);
-	assert_int_equal(fl_device_write_many(device, items, 1, &failed), FL_EINVAL);
-	assert_int_equal(fl_device_read_many(device, items, 2, &failed), 0);
+	assert_int_equal(fl_device_transfer(device, items, 1, &failed), FL_EINVAL);
+	assert_int_equal(fl_device_transfer(device, items + 1, 1, &failed), 0);
 	fl_device_close(device);
 }
 
