@@ -22,8 +22,8 @@ programs := frag defrag
 headers := $(wildcard include/fraglab/*.h)
 lib_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
-# Objects of a folder; and without its main, for unit tests of a program's own modules.
-objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c))
+# Objects of a folder, with what is generated for it; and without its main, for unit tests of a program's own modules.
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c)) $(generated_$(1))
 modules = $(filter-out %/main.o,$(call objects,$(1)))
 sources := $(wildcard include/fraglab/*.h common/*/*.[ch] frag/*.[ch] defrag/*.[ch] images/*.[ch] \
 	tests/*/*.[ch])
@@ -32,6 +32,20 @@ all: $(programs:%=$(BUILD)/%) $(BUILD)/libfraglab.a
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
+	$(CC) $(fl_cppflags) $(CPPFLAGS) $(fl_cflags) $(CFLAGS) -c -o $@ $<
+
+# The profiles, compiled in as the texts that they are.
+profiles := $(wildcard frag/profiles/*.profile)
+generated_frag := $(BUILD)/obj/frag/profiles.o
+$(generated_frag:.o=.c): $(profiles) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "frag/profile.h"'; \
+	echo 'const struct frag_profile_text frag_profile_texts[] = {'; \
+	for file in $(profiles); do \
+		echo "{\"$$(basename $$file .profile)\","; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$file; echo '},'; done; \
+	echo '{NULL, NULL}};'; } >$@
+$(generated_frag): $(generated_frag:.o=.c)
 	$(CC) $(fl_cppflags) $(CPPFLAGS) $(fl_cflags) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/libfraglab.a: $(lib_objects)
@@ -185,16 +199,17 @@ fmt:
 	clang-format -i $(sources)
 
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include/fraglab share/man/man8)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include/fraglab share/man/man8 share/fraglab/profiles)
 	install $(programs:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/libfraglab.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/fraglab
 	install -m 644 frag/frag.8 defrag/defrag.8 $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 644 $(profiles) $(DESTDIR)$(PREFIX)/share/fraglab/profiles
 
 uninstall:
 	rm -f $(programs:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/lib/libfraglab.a
 	rm -f $(programs:%=$(DESTDIR)$(PREFIX)/share/man/man8/%.8)
-	rm -rf $(DESTDIR)$(PREFIX)/include/fraglab
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,include/fraglab share/fraglab)
 
 clean:
 	rm -rf $(BUILD)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "frag/profile.h"
 
 static const char usage[] =
 	"Usage: frag [OPTION]... IMAGE\n"
@@ -20,15 +19,23 @@ static const char usage[] =
 	"\n"
 	"Ageing:\n"
 	"  -m, --months N       months of use (default 6)\n"
-	"  -p, --profile NAME   kind of use; 'help' lists the profiles\n"
+	"  -p, --profile NAME   kind of use; 'help' lists the profiles; or the name of a\n"
+	"                       file with a profile of your own (see the manual page)\n"
 	"  -s, --seed N         another history of the same kind (default 1)\n"
 	"\n" FL_CLI_USAGE "\n"
 	"Not in this version (status 16): --files-only, --free-only, --target,\n"
 	"--file, --extents.\n";
 
+/* The settings, and the profile that they point to. */
+struct frag_run {
+	struct frag_settings settings;
+	struct frag_profile profile;
+};
+
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {
-	struct frag_settings *settings = context;
+	struct frag_run *run = context;
+	struct frag_settings *settings = &run->settings;
 	uint64_t number;
 	int error;
 
@@ -43,38 +50,39 @@ static int take_option(void *context, const char *name, const char *value, struc
 	if (!strcmp(name, "profile")) {
 		if (!strcmp(value, "help"))
 			return FL_OPTION_QUESTION;
-		if (!frag_profile_find(value))
-			return fl_fail(diag, FL_ESYNTAX,
-				       "no such profile: '%s' (--profile help lists them)", value);
-		settings->profile = value;
-		return 0;
+		return frag_profile_load(value, &run->profile, diag);
 	}
 	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
 }
 
 static int list_profiles(void *context, char **text)
 {
-	const struct frag_profile *profile;
-	size_t bytes, i;
+	const struct frag_profile_text *known = frag_profile_texts;
+	struct frag_profile profile;
+	size_t bytes;
 	FILE *stream;
+	int error = 0;
 
 	(void)context;
 	stream = open_memstream(text, &bytes);
 	if (!stream)
 		return FL_ENOMEM;
-	for (i = 0; (profile = frag_profile_at(i)); i++)
-		(void)fprintf(stream, "%-10s %s\n", profile->name, profile->summary);
-	return fclose(stream) ? FL_ENOMEM : 0;
+	for (; known->name && !error; known++) {
+		error = frag_profile_load(known->name, &profile, NULL);
+		if (!error)
+			(void)fprintf(stream, "%-10s %s\n", profile.name, profile.summary);
+	}
+	return fclose(stream) ? FL_ENOMEM : error;
 }
 
 static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
 {
-	const struct frag_settings *settings = context;
+	const struct frag_settings *settings = &((struct frag_run *)context)->settings;
 
 	report->seed = settings->seed;
 	report->months = settings->months;
-	report->profile = strdup(settings->profile);
+	report->profile = strdup(settings->profile->name);
 	if (!report->profile)
 		return FL_ENOMEM;
 	return frag_target(settings, map, target, diag);
@@ -87,10 +95,10 @@ int main(int argc, char **argv)
 		{"free-only", 0, false}, {"months", 'm', true}, {"profile", 'p', true},
 		{"seed", 's', true},	 {"target", 0, true},	{NULL, 0, false},
 	};
-	struct frag_settings settings = {
-		.months = FRAG_DEFAULT_MONTHS,
-		.seed = FRAG_DEFAULT_SEED,
-		.profile = frag_profile_at(0)->name,
+	struct frag_run run = {
+		.settings = {.months = FRAG_DEFAULT_MONTHS,
+			     .seed = FRAG_DEFAULT_SEED,
+			     .profile = &run.profile},
 	};
 	const struct fl_program program = {
 		.name = "frag",
@@ -99,8 +107,11 @@ int main(int argc, char **argv)
 		.answer = list_profiles,
 		.own_options = own_options,
 		.target = make_target,
-		.settings = &settings,
+		.settings = &run,
 	};
 
+	/* Compiled in, so this fails only when memory has run out. */
+	if (frag_profile_load(NULL, &run.profile, NULL))
+		return FL_EXIT_FAILED;
 	return fl_cli_main(&program, argc, argv);
 }

@@ -1,83 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of profiles. Numbers with their reasons only; profile.h says what each one
- * means.
+ * Where profiles come from: those compiled in, by name, or a file of the user's. Must not know
+ * the format.
  */
 #include "frag/profile.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KIB(n) ((uint64_t)(n) << 10)
 #define MIB(n) ((uint64_t)(n) << 20)
+#define MOST_BYTES 65536
 
 const uint64_t frag_class_bytes[FRAG_CLASSES] = {KIB(16), KIB(128), MIB(1), MIB(16), UINT64_MAX};
 
-/* A study of desktops in 2004, rounded; what is below 512 bytes takes a block as well. */
-static const struct frag_size_weight desktop_sizes[] = {
-	{512, 64},	{KIB(2), 50}, {KIB(8), 46}, {KIB(32), 35}, {KIB(128), 20},
-	{KIB(512), 10}, {MIB(2), 4},  {MIB(8), 1},  {0, 0},
-};
-
-/* Spool files, lock files and session data, and now and then a dump or an upload. */
-static const struct frag_size_weight server_sizes[] = {
-	{KIB(4), 90}, {KIB(16), 60}, {KIB(64), 40}, {KIB(256), 18},
-	{MIB(1), 8},  {MIB(4), 3},   {MIB(16), 1},  {0, 0},
-};
-
-static const struct frag_profile profiles[] = {
-	{
-		.name = "desktop",
-		.summary = "an office desktop: documents, mail, a browser, updates",
-		.installed_percent = 50,
-		.rewritten_percent = 10,		 /* updates, and documents saved again */
-		.growing_percent = {24, 30, 26, 28, 24}, /* mail boxes and databases are large */
-		.growing_first_percent = 25,
-		.appends = {1, 2, 4, 8, 16},
-		.appends_most = 512,			/* 17 a day: a browser's history */
-		.shared_percent = {15, 40, 55, 70, 75}, /* downloads and updates at a time */
-		.writers = 4,
-		.chunk_least = KIB(16),
-		.chunk_most = KIB(512),
-		.turn_temporary_percent = 50,
-		.temporary_permille = 20, /* the disk is written over in seven weeks */
-		.short_lived_percent = 30,
-		.sizes = desktop_sizes,
-		.low_percent = 70,
-		.peak_percent = 90,
-	},
-	{
-		.name = "server",
-		.summary = "a server: logs that never stop, spools, a data base",
-		.installed_percent = 75,		/* set up once, then left alone */
-		.rewritten_percent = 4,			/* security updates */
-		.growing_percent = {6, 16, 30, 40, 50}, /* logs */
-		.growing_first_percent = 5,
-		.appends = {4, 8, 16, 32, 64},
-		.appends_most = 2048,		       /* one each 20 minutes */
-		.shared_percent = {0, 30, 60, 70, 70}, /* many requests at a time */
-		.writers = 8,
-		.chunk_least = KIB(32),
-		.chunk_most = KIB(512),
-		.turn_temporary_percent = 20,
-		.temporary_permille = 30,
-		.short_lived_percent = 60, /* spools empty soon */
-		.sizes = server_sizes,
-		.low_percent = 65,
-		.peak_percent = 88,
-	},
-};
-
-const struct frag_profile *frag_profile_at(size_t i)
+/* The whole file, NUL-terminated; the caller frees it. */
+static int read_text(const char *path, char **text, struct fl_diag *diag)
 {
-	return i < sizeof(profiles) / sizeof(*profiles) ? &profiles[i] : NULL;
+	FILE *file = fopen(path, "re");
+	size_t length;
+	int err = 0;
+
+	if (!file && errno == ENOENT)
+		return fl_fail(diag, FL_ESYNTAX,
+			       strchr(path, '/') ? "no such file: '%s'"
+						 : "no such profile: '%s' "
+						   "(--profile help lists them)",
+			       path);
+	if (!file)
+		return fl_fail(diag, FL_ESYNTAX, "%s: %s", path, strerror(errno));
+	*text = malloc(MOST_BYTES + 1);
+	if (!*text) {
+		(void)fclose(file);
+		return FL_ENOMEM;
+	}
+	length = fread(*text, 1, MOST_BYTES + 1, file);
+	if (ferror(file))
+		err = fl_fail(diag, FL_ESYNTAX, "%s: %s", path, strerror(errno));
+	(void)fclose(file);
+	if (!err && (length > MOST_BYTES || memchr(*text, '\0', length)))
+		err = fl_fail(diag, FL_ESYNTAX, "%s: not a text of at most %d bytes", path,
+			      MOST_BYTES);
+	if (err)
+		free(*text);
+	else
+		(*text)[length] = '\0';
+	return err;
 }
 
-const struct frag_profile *frag_profile_find(const char *name)
+int frag_profile_load(const char *name, struct frag_profile *profile, struct fl_diag *diag)
 {
-	const struct frag_profile *profile;
+	const struct frag_profile_text *known = frag_profile_texts;
+	struct fl_diag reason = {{0}};
+	char *text = NULL;
+	int err;
 
-	for (size_t i = 0; (profile = frag_profile_at(i)); i++)
-		if (strcmp(profile->name, name) == 0)
-			return profile;
-	return NULL;
+	profile->name = name ? name : FRAG_DEFAULT_PROFILE;
+	for (; known->name; known++)
+		if (!strcmp(known->name, profile->name))
+			return frag_profile_parse(known->text, profile, diag);
+	err = read_text(name, &text, diag);
+	if (err)
+		return err;
+	err = frag_profile_parse(text, profile, &reason);
+	free(text);
+	return err == FL_ESYNTAX ? fl_fail(diag, err, "%s: %s", name, reason.text) : err;
 }

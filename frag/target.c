@@ -82,19 +82,18 @@ int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 	static const struct {
 		bool gentle, keep_trees;
 	} tries[] = {{false, false}, {true, false}, {true, true}};
+	struct frag_profile standard;
 	struct frag_history_options options = {
-		.schedule = {.profile = settings->profile ? frag_profile_find(settings->profile)
-							  : frag_profile_at(0),
+		.schedule = {.profile = settings->profile ? settings->profile : &standard,
 			     .months = settings->months,
 			     .seed = settings->seed},
 	};
 	int err = check_settings(settings, map, diag);
 
+	if (!err && !settings->profile)
+		err = frag_profile_load(NULL, &standard, diag);
 	if (err)
 		return err;
-	if (!options.schedule.profile)
-		return fl_fail(diag, FL_ESYNTAX, "profile: there is none called '%s'",
-			       settings->profile);
 	err = FL_ENOROOM;
 	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries) && err == FL_ENOROOM; i++) {
 		fl_target_free(target);

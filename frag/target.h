@@ -8,16 +8,18 @@
 
 #include <fraglab/plan.h>
 
+#include "frag/profile.h"
+
 #define FRAG_DEFAULT_MONTHS 6u
 #define FRAG_MOST_MONTHS 1200u
 #define FRAG_DEFAULT_SEED 1u
 
 struct frag_settings {
-	uint32_t months;     /* of use, 1 .. FRAG_MOST_MONTHS */
-	uint64_t seed;	     /* another seed, another history */
-	const char *profile; /* a profile's name; NULL: the default */
-	bool files_only;     /* not done yet: refused with FL_ESYNTAX */
-	bool free_only;	     /* not done yet: refused with FL_ESYNTAX */
+	uint32_t months;		    /* of use, 1 .. FRAG_MOST_MONTHS */
+	uint64_t seed;			    /* another seed, another history */
+	const struct frag_profile *profile; /* borrowed; NULL: the default */
+	bool files_only;		    /* not done yet: refused with FL_ESYNTAX */
+	bool free_only;			    /* not done yet: refused with FL_ESYNTAX */
 };
 
 /*

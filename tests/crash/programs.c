@@ -10,8 +10,8 @@
 #define BUFFER_BYTES (256u << 10)
 
 const struct crash_program crash_programs[] = {
-	{"frag", "desktop", .frag = {.months = 12, .seed = 1, .profile = "desktop"}},
-	{"frag", "server", .frag = {.months = 24, .seed = 2, .profile = "server"}},
+	{"frag", "desktop", .frag = {.months = 12, .seed = 1}},
+	{"frag", "server", .frag = {.months = 24, .seed = 2}},
 	{"defrag", "full", .defrag = true, .pack = {.mode = DEFRAG_FULL, .threshold = 1}},
 	{"defrag", "files", .defrag = true, .pack = {.mode = DEFRAG_FILES, .threshold = 1}},
 	{"defrag", "free", .defrag = true, .pack = {.mode = DEFRAG_FREE, .threshold = 1}},
@@ -69,13 +69,24 @@ static int scan(struct fl_device *device, enum fl_fs_mode mode, struct fl_fs **f
 	return error ? error : fl_scan(*fs, NULL, NULL, map, diag);
 }
 
+static int age(const struct crash_program *program, const struct fl_map *map,
+	       struct fl_target *target, struct fl_diag *diag)
+{
+	struct frag_settings settings = program->frag;
+	struct frag_profile profile;
+	int error = frag_profile_load(program->mode, &profile, diag);
+
+	settings.profile = &profile;
+	return error ? error : frag_target(&settings, map, target, diag);
+}
+
 static int plan(const struct crash_program *program, const struct fl_map *map,
 		uint32_t batch_blocks, struct fl_plan **made, struct fl_diag *diag)
 {
 	const struct fl_order_options options = {.batch_blocks = batch_blocks};
 	struct fl_target target = {0};
 	int error = program->defrag ? defrag_target(&program->pack, map, &target, diag)
-				    : frag_target(&program->frag, map, &target, diag);
+				    : age(program, map, &target, diag);
 
 	if (!error)
 		error = fl_target_finish(&target, map, diag);

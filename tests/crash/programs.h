@@ -12,7 +12,7 @@
 #include "frag/target.h"
 
 struct crash_program {
-	const char *program, *mode;
+	const char *program, *mode; /* frag: the profile */
 	bool defrag;
 	struct frag_settings frag;
 	struct defrag_settings pack;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "defrag/list.h"
+#include "frag/profile.h"
 #include "tests/fuzz/seed.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -120,6 +121,23 @@ static void read_numbers(const char *text)
 		check(!strcmp(fl_workload_name(workload), text));
 }
 
+/* What is taken keeps to the limits that the history counts on. */
+static void read_profile(const char *text)
+{
+	struct frag_profile profile = {0};
+	struct fl_diag diag;
+	size_t sizes = 0;
+
+	if (frag_profile_parse(text, &profile, &diag))
+		return;
+	check(profile.low_percent <= profile.peak_percent && profile.peak_percent < 100);
+	check(profile.chunk_least && profile.chunk_least <= profile.chunk_most);
+	check(profile.writers && profile.summary[0]);
+	while (profile.sizes[sizes].weight)
+		sizes++;
+	check(sizes && sizes <= FRAG_MOST_SIZES);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 {
 	const struct scanned *scanned;
@@ -142,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 		break;
 	case 3:
 		read_numbers(text);
+		read_profile(text);
 		break;
 	}
 	free(text);
