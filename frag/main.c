@@ -22,9 +22,10 @@ static const char usage[] =
 	"  -p, --profile NAME   kind of use; 'help' lists the profiles; or the name of a\n"
 	"                       file with a profile of your own (see the manual page)\n"
 	"  -s, --seed N         another history of the same kind (default 1)\n"
+	"      --files-only     fragment files; free space stays as it is\n"
+	"      --free-only      fragment free space; files stay whole\n"
 	"\n" FL_CLI_USAGE "\n"
-	"Not in this version (status 16): --files-only, --free-only, --target,\n"
-	"--file, --extents.\n";
+	"Not in this version (status 16): --target, --file, --extents.\n";
 
 /* The settings, and the profile that they point to. */
 struct frag_run {
@@ -44,6 +45,14 @@ static int take_option(void *context, const char *name, const char *value, struc
 		if (!error)
 			settings->months = (uint32_t)number;
 		return error;
+	}
+	if (!strcmp(name, "files-only") || !strcmp(name, "free-only")) {
+		settings->files_only |= !strcmp(name, "files-only");
+		settings->free_only |= !strcmp(name, "free-only");
+		if (settings->files_only && settings->free_only)
+			return fl_fail(diag, FL_ESYNTAX,
+				       "only one of --files-only and --free-only");
+		return 0;
 	}
 	if (!strcmp(name, "seed"))
 		return fl_cli_number(value, 0, UINT64_MAX, &settings->seed, diag);

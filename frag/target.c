@@ -6,6 +6,7 @@
 #include "frag/target.h"
 
 #include "frag/history.h"
+#include "frag/only.h"
 
 /*
  * The mapping-tree blocks of the file added last: each near the data that it maps, in the
@@ -61,15 +62,30 @@ static int try_history(const struct fl_map *map, const struct frag_history_optio
 	return err;
 }
 
+/* The part of the aged target that is asked for, in its place. */
+static int keep_part(const struct frag_settings *settings, const struct fl_map *map,
+		     struct fl_target *target)
+{
+	struct fl_target aged = *target;
+	int err;
+
+	if (!settings->files_only && !settings->free_only)
+		return 0;
+	*target = (struct fl_target){0};
+	err = settings->files_only ? frag_only_files(map, &aged, target)
+				   : frag_only_free(map, &aged, target);
+	fl_target_free(&aged);
+	return err;
+}
+
 static int check_settings(const struct frag_settings *settings, const struct fl_map *map,
 			  struct fl_diag *diag)
 {
 	if (settings->months < 1 || settings->months > FRAG_MOST_MONTHS)
 		return fl_fail(diag, FL_ESYNTAX, "months: %u is not between 1 and %u",
 			       settings->months, FRAG_MOST_MONTHS);
-	if (settings->files_only || settings->free_only)
-		return fl_fail(diag, FL_ESYNTAX, "%s: not in this version",
-			       settings->files_only ? "--files-only" : "--free-only");
+	if (settings->files_only && settings->free_only)
+		return fl_fail(diag, FL_ESYNTAX, "--files-only and --free-only exclude each other");
 	if (map->free_blocks == 0)
 		return fl_fail(diag, FL_ENOROOM, "plan: the filesystem has no free block");
 	return 0;
@@ -84,14 +100,16 @@ int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 	} tries[] = {{false, false}, {true, false}, {true, true}};
 	struct frag_profile standard;
 	struct frag_history_options options = {
-		.schedule = {.profile = settings->profile ? settings->profile : &standard,
+		.schedule = {.profile = settings->profile,
 			     .months = settings->months,
 			     .seed = settings->seed},
 	};
 	int err = check_settings(settings, map, diag);
 
-	if (!err && !settings->profile)
+	if (!err && !settings->profile) {
+		options.schedule.profile = &standard;
 		err = frag_profile_load(NULL, &standard, diag);
+	}
 	if (err)
 		return err;
 	err = FL_ENOROOM;
@@ -100,6 +118,8 @@ int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 		options.schedule.gentle = tries[i].gentle;
 		options.keep_trees = tries[i].keep_trees;
 		err = try_history(map, &options, target);
+		if (!err)
+			err = keep_part(settings, map, target);
 	}
 	if (err == FL_ENOROOM)
 		return fl_fail(diag, err, "plan: too few free blocks for the mapping trees");

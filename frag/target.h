@@ -18,16 +18,16 @@ struct frag_settings {
 	uint32_t months;		    /* of use, 1 .. FRAG_MOST_MONTHS */
 	uint64_t seed;			    /* another seed, another history */
 	const struct frag_profile *profile; /* borrowed; NULL: the default */
-	bool files_only;		    /* not done yet: refused with FL_ESYNTAX */
-	bool free_only;			    /* not done yet: refused with FL_ESYNTAX */
+	bool files_only;		    /* free space stays as it is */
+	bool free_only;			    /* files stay whole; not both */
 };
 
 /*
  * Fills the target (zero-initialised; free with fl_target_free, also after a failure) with a
- * place for every movable file, checked by fl_target_finish. Where the mapping trees of so
- * fragmented a layout would not fit, the history is milder: every file is written once, in one
- * go; then also files that have mapping-tree blocks keep their places.
- * FL_ESYNTAX: a setting is not legal, or not done yet; FL_ENOROOM: the disk has no free
+ * place for every movable file (with free_only: those that move), checked by fl_target_finish.
+ * Where the mapping trees of so fragmented a layout would not fit, the history is milder: every
+ * file is written once, in one go; then also files that have mapping-tree blocks keep their places.
+ * FL_ESYNTAX: a setting is not legal; FL_ENOROOM: the disk has no free
  * block, or none of these layouts fits; FL_ENOMEM. With bigalloc, map is one of fl_map_units.
  */
 int frag_target(const struct frag_settings *settings, const struct fl_map *map,

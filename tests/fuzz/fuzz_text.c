@@ -133,9 +133,9 @@ static void read_profile(const char *text)
 	check(profile.low_percent <= profile.peak_percent && profile.peak_percent < 100);
 	check(profile.chunk_least && profile.chunk_least <= profile.chunk_most);
 	check(profile.writers && profile.summary[0]);
-	while (profile.sizes[sizes].weight)
+	while (sizes < FRAG_MOST_SIZES && profile.sizes[sizes].weight)
 		sizes++;
-	check(sizes && sizes <= FRAG_MOST_SIZES);
+	check(sizes && !profile.sizes[sizes].weight);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)

@@ -326,8 +326,7 @@ static void illegal_settings_are_refused(void **state)
 	struct frag_settings bad[] = {
 		{.months = 0},
 		{.months = FRAG_MOST_MONTHS + 1},
-		{.months = 6, .files_only = true},
-		{.months = 6, .free_only = true},
+		{.months = 6, .files_only = true, .free_only = true},
 	};
 	struct fl_map *map = new_map(&disk);
 	struct fl_target target = {0};
