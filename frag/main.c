@@ -24,14 +24,39 @@ static const char usage[] =
 	"  -s, --seed N         another history of the same kind (default 1)\n"
 	"      --files-only     fragment files; free space stays as it is\n"
 	"      --free-only      fragment free space; files stay whole\n"
+	"\n"
+	"Instead of ageing:\n"
+	"      --file PATH      a file in IMAGE, or a pattern; may be repeated\n"
+	"      --extents N      leave it in exactly N fragments, and all else as it is\n"
 	"\n" FL_CLI_USAGE "\n"
-	"Not in this version (status 16): --target, --file, --extents.\n";
+	"Not in this version (status 16): --target.\n";
 
 /* The settings, and the profile that they point to. */
 struct frag_run {
 	struct frag_settings settings;
 	struct frag_profile profile;
+	const char *ages; /* an option for ageing that was given; NULL: none */
 };
+
+/* --file PATH, and the --extents N that is for all files named since the last one. */
+static int take_wish(struct frag_wishes *wishes, const char *name, const char *value,
+		     struct fl_diag *diag)
+{
+	uint64_t number;
+	size_t i = wishes->count;
+	int error;
+
+	if (!strcmp(name, "file"))
+		return fl_array_push(wishes, ((struct frag_wish){.path = value}));
+	error = fl_cli_number(value, 1, UINT32_MAX, &number, diag);
+	if (error)
+		return error;
+	if (!i || wishes->at[i - 1].fragments)
+		return fl_fail(diag, FL_ESYNTAX, "no --file before it");
+	while (i-- > 0 && !wishes->at[i].fragments)
+		wishes->at[i].fragments = number;
+	return 0;
+}
 
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {
@@ -40,6 +65,9 @@ static int take_option(void *context, const char *name, const char *value, struc
 	uint64_t number;
 	int error;
 
+	if (!strcmp(name, "file") || !strcmp(name, "extents"))
+		return take_wish(&settings->wishes, name, value, diag);
+	run->ages = name;
 	if (!strcmp(name, "months")) {
 		error = fl_cli_number(value, 1, FRAG_MOST_MONTHS, &number, diag);
 		if (!error)
@@ -87,8 +115,14 @@ static int list_profiles(void *context, char **text)
 static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
 {
-	const struct frag_settings *settings = &((struct frag_run *)context)->settings;
+	const struct frag_run *run = context;
+	const struct frag_settings *settings = &run->settings;
 
+	if (settings->wishes.count && run->ages)
+		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --file, which ages nothing",
+			       run->ages);
+	if (settings->wishes.count)
+		return frag_target(settings, map, target, diag);
 	report->seed = settings->seed;
 	report->months = settings->months;
 	report->profile = strdup(settings->profile->name);
@@ -118,9 +152,12 @@ int main(int argc, char **argv)
 		.target = make_target,
 		.settings = &run,
 	};
+	int status;
 
 	/* Compiled in, so this fails only when memory has run out. */
 	if (frag_profile_load(NULL, &run.profile, NULL))
 		return FL_EXIT_FAILED;
-	return fl_cli_main(&program, argc, argv);
+	status = fl_cli_main(&program, argc, argv);
+	fl_array_free(&run.settings.wishes);
+	return status;
 }

@@ -86,6 +86,10 @@ static int check_settings(const struct frag_settings *settings, const struct fl_
 			       settings->months, FRAG_MOST_MONTHS);
 	if (settings->files_only && settings->free_only)
 		return fl_fail(diag, FL_ESYNTAX, "--files-only and --free-only exclude each other");
+	for (size_t i = 0; i < settings->wishes.count; i++)
+		if (!settings->wishes.at[i].fragments)
+			return fl_fail(diag, FL_ESYNTAX, "--file %.200s: --extents must follow",
+				       settings->wishes.at[i].path);
 	if (map->free_blocks == 0)
 		return fl_fail(diag, FL_ENOROOM, "plan: the filesystem has no free block");
 	return 0;
@@ -112,6 +116,10 @@ int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 	}
 	if (err)
 		return err;
+	if (settings->wishes.count) {
+		err = frag_exact(map, &settings->wishes, target, diag);
+		return err ? err : fl_target_finish(target, map, diag);
+	}
 	err = FL_ENOROOM;
 	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries) && err == FL_ENOROOM; i++) {
 		fl_target_free(target);

@@ -86,7 +86,7 @@ struct fl_report {
 	uint64_t left_total; /* files, shown or not */
 	char **missing;	     /* names of --order list that are not there, as given */
 	size_t missing_count;
-	char *profile;	 /* frag: profile name; defrag: mode name; NULL for --analyze */
+	char *profile;	 /* frag: profile name; defrag: mode name; NULL: neither */
 	uint32_t months; /* frag */
 	/* --capture: histograms of a real host, and the file's name (borrowed); none without it. */
 	struct fl_captures captures;
