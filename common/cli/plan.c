@@ -35,6 +35,9 @@ static int plan_within(struct run *run, struct fl_report *report, struct fl_targ
 		error = fl_target_finish(target, run->units, &run->diag);
 	if (!error)
 		error = fl_plan_order(run->units, target, &order, plan, &run->diag);
+	/* One that promises fragments gone does not leave more of them. */
+	if (!error && (*plan)->left_blocks && run->program->leaves)
+		error = fl_plan_cut_losses(run->units, *plan, &run->diag);
 	if (!error && budget && budget->bytes)
 		fl_plan_truncate(*plan, most);
 	return error;

@@ -97,17 +97,22 @@ static int put_back(struct order *order, struct order_file *file)
 	return 0;
 }
 
+/* Also out of their buckets: a tree may be rewritten thousands of times. */
 static void forget_tree_places(struct order *order, uint32_t index, struct order_file *file)
 {
 	for (size_t i = 0; i < file->tree_count; i++) {
-		uint32_t p = order->here[order_bucket(order, file->tree[i])];
+		uint32_t *link = &order->here[order_bucket(order, file->tree[i])];
 
-		for (; p != NONE; p = order->pieces.at[p].next_here) {
-			struct piece *piece = &order->pieces.at[p];
+		while (*link != NONE) {
+			struct piece *piece = &order->pieces.at[*link];
 
 			if (piece->kind == PIECE_TREE_NOW && piece->file == index &&
-			    piece->at == file->tree[i])
+			    piece->at == file->tree[i]) {
 				piece->gone = true;
+				*link = piece->next_here;
+			} else {
+				link = &piece->next_here;
+			}
 		}
 	}
 }

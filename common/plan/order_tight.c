@@ -10,24 +10,29 @@
 
 /* Of the room outside the window so much is kept for mapping trees. */
 #define TREE_SHARE 2
-
-static fl_pblk window_start(const struct order *order)
-{
-	return (fl_pblk)order->window_first << order->bucket_shift;
-}
+/*
+ * A window is at most so much longer than what there is room for, and so many buckets at least:
+ * all of it is looked through each time.
+ */
+#define WINDOW_FACTOR 4
+#define WINDOW_LEAST 16
+/* With less than this share of what waits free, it would take thousands of batches. */
+#define FREE_SHARE 512
+/* So many times nothing may come of clearing and filling: what is in the way may shrink yet. */
+#define IDLE_MOST 16
 
 static fl_pblk window_end(const struct order *order)
 {
 	return fl_min((fl_pblk)order->window_end << order->bucket_shift, order->map->geo.blocks);
 }
 
-/* Free blocks behind the window, and those before that nobody is to have. */
+/* Free blocks behind the window, and those before its end that nobody is to have. */
 static uint64_t room_outside(const struct order *order)
 {
-	fl_pblk start = window_start(order), end = window_end(order);
+	fl_pblk end = window_end(order);
 
 	return fl_blockset_count(order->free) - fl_blockset_count_range(order->free, 0, end) +
-	       fl_blockset_count_range(order->scratch, 0, start);
+	       fl_blockset_count_range(order->scratch, 0, end);
 }
 
 bool order_take_outside(struct order *order, fl_pblk from, uint64_t len, struct fl_run *run)
@@ -36,7 +41,7 @@ bool order_take_outside(struct order *order, fl_pblk from, uint64_t len, struct 
 
 	if (!fl_blockset_next_run(order->free, fl_max(from, end), order->map->geo.blocks, run) &&
 	    !fl_blockset_next_run(order->free, end, order->map->geo.blocks, run) &&
-	    !fl_blockset_next_run(order->scratch, 0, window_start(order), run))
+	    !fl_blockset_next_run(order->scratch, 0, end, run))
 		return false;
 	run->len = fl_min(run->len, len);
 	return true;
@@ -147,19 +152,23 @@ static int clear_window(struct order *order, bool *moved)
 {
 	size_t first = order->window_first;
 	uint64_t room = room_outside(order);
+	uint64_t most = WINDOW_LEAST + ((room * WINDOW_FACTOR) >> order->bucket_shift);
+	size_t end = (size_t)fl_min(order->bucket_count, first + most);
 	int error = 0;
 
 	order->path.count = 0;
 	order->budget = fl_min(room - room / TREE_SHARE, order->batch_blocks);
-	for (size_t b = first; b < order->bucket_count && order->budget && !error; b++) {
+	for (size_t b = first; b < end && order->budget && !error; b++) {
 		if (b >= order->window_end) {
 			fl_pblk start = window_end(order);
 			uint64_t inside;
 
 			order->window_end = b + 1;
+			/* Free blocks that are no longer outside. */
 			inside = fl_blockset_count_range(order->free, start,
+							 window_end(order) - start) -
+				 fl_blockset_count_range(order->scratch, start,
 							 window_end(order) - start);
-			/* These are no longer outside. */
 			if (inside >= order->budget) {
 				if (b > first)
 					order->window_end = b;
@@ -258,24 +267,38 @@ static void close_tree_places(struct order *order)
 	order->trees_ready.count = 0;
 }
 
+/* Whether the window has come further than ever. */
+static bool goes_on(struct order *order, uint64_t *waiting, size_t *away, size_t *first)
+{
+	bool better = order->waiting_blocks < *waiting || order->trees_away < *away ||
+		      order->window_first > *first;
+
+	*waiting = fl_min(*waiting, order->waiting_blocks);
+	*away = (size_t)fl_min(*away, order->trees_away);
+	*first = order->window_first;
+	return better;
+}
+
 int order_tight(struct order *order)
 {
-	bool cleared = true, filled = true;
+	uint64_t waiting = order->waiting_blocks;
+	size_t away = order->trees_away, first = 0, idle = 0;
+	bool moved;
 	int error = 0;
 
+	if (fl_blockset_count(order->free) < order->waiting_blocks / FREE_SHARE)
+		return 0;
 	order->tight = true;
 	close_tree_places(order);
 	order->window_first = order->window_end = 0;
-	while (!error && (cleared || filled) && (order->waiting_blocks || order->trees_away)) {
-		error = clear_window(order, &cleared);
+	while (!error && idle < IDLE_MOST && (order->waiting_blocks || order->trees_away)) {
+		error = clear_window(order, &moved);
 		if (!error)
-			error = fill_window(order, &filled);
+			error = fill_window(order, &moved);
 		while (order->window_first < order->window_end &&
-		       bucket_is_done(order, order->window_first)) {
+		       bucket_is_done(order, order->window_first))
 			order->window_first++;
-			/* Nothing need be moved for the window to go on. */
-			filled = true;
-		}
+		idle = goes_on(order, &waiting, &away, &first) ? 0 : idle + 1;
 	}
 	return error;
 }

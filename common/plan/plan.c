@@ -32,18 +32,21 @@ static uint64_t data_blocks(const struct fl_plan *plan, const struct fl_batch *b
 	return blocks;
 }
 
+/* Moves and trees of dropped switches stay in their arrays, where nothing refers to them. */
+static void drop_last(struct fl_plan *plan)
+{
+	const struct fl_batch *last = &plan->batches.at[--plan->batches.count];
+	uint64_t blocks = data_blocks(plan, last);
+
+	plan->moved_blocks -= blocks;
+	plan->left_blocks += blocks;
+	plan->switches.count = last->first_switch;
+}
+
 void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks)
 {
-	while (plan->batches.count && plan->moved_blocks > max_blocks) {
-		const struct fl_batch *last = &plan->batches.at[--plan->batches.count];
-		uint64_t blocks = data_blocks(plan, last);
-
-		plan->moved_blocks -= blocks;
-		plan->left_blocks += blocks;
-		plan->switches.count = last->first_switch;
-	}
-	/* Moves and trees of dropped switches stay in their arrays, where nothing refers to them.
-	 */
+	while (plan->batches.count && plan->moved_blocks > max_blocks)
+		drop_last(plan);
 }
 
 static int run_through(const struct fl_map *map, const struct fl_plan *plan,
@@ -70,6 +73,47 @@ int fl_plan_validate(const struct fl_map *map, const struct fl_plan *plan, struc
 
 	if (!error)
 		fl_layout_free(layout);
+	return error;
+}
+
+/* How many fragments the files have that a batch switches. */
+static int64_t fragments_of(const struct fl_layout *layout, const struct fl_plan *plan,
+			    const struct fl_batch *batch)
+{
+	int64_t fragments = 0;
+
+	for (size_t i = 0; i < batch->switch_count; i++) {
+		uint32_t file = plan->switches.at[batch->first_switch + i].file;
+		struct fl_mapping_view view = fl_layout_file(layout, file);
+
+		fragments += (int64_t)fl_fragments(view.extents, view.extent_count);
+	}
+	return fragments;
+}
+
+int fl_plan_cut_losses(const struct fl_map *map, struct fl_plan *plan, struct fl_diag *diag)
+{
+	int64_t change = 0, least = 0;
+	struct fl_layout *layout;
+	size_t best = 0;
+	int error = fl_layout_new(map, &layout);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < plan->batches.count && !error; i++) {
+		const struct fl_batch *batch = &plan->batches.at[i];
+
+		change -= fragments_of(layout, plan, batch);
+		error = fl_layout_step(layout, plan, i, NULL, NULL, diag);
+		change += fragments_of(layout, plan, batch);
+		if (change < least) {
+			least = change;
+			best = i + 1;
+		}
+	}
+	while (!error && change > 0 && plan->batches.count > best)
+		drop_last(plan);
+	fl_layout_free(layout);
 	return error;
 }
 

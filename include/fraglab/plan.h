@@ -93,6 +93,13 @@ void fl_plan_free(struct fl_plan *plan);
  */
 void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks);
 
+/*
+ * For a plan that does not reach its target: when its files end in more fragments than they have
+ * now, drops batches from the end until there were never fewer. FL_EPLAN, FL_ENOMEM.
+ */
+int fl_plan_cut_losses(const struct fl_map *map, struct fl_plan *plan,
+		       struct fl_diag *diag) FL_CHECKED;
+
 struct fl_order_options {
 	/* Data blocks a batch, about; 0: 256 MiB worth, more for files of a million extents. */
 	uint64_t batch_blocks;

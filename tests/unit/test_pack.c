@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-/* Orders a target and gives the map it leads to. */
-static struct fl_map *follow(const struct fl_map *map, struct fl_target *target, uint64_t *moved,
-			     uint64_t *left)
+/* Orders a target and gives the map it leads to; cut: as defrag does. */
+static struct fl_map *follow(const struct fl_map *map, struct fl_target *target, bool cut,
+			     uint64_t *moved, uint64_t *left)
 {
 	struct fl_diag diag = {""};
 	struct fl_map *after = NULL;
@@ -25,6 +25,7 @@ static struct fl_map *follow(const struct fl_map *map, struct fl_target *target,
 
 	if (fl_target_finish(target, map, &diag) ||
 	    fl_plan_order(map, target, NULL, &plan, &diag) ||
+	    (cut && fl_plan_cut_losses(map, plan, &diag)) ||
 	    fl_plan_predict(map, plan, &after, &diag))
 		fail_msg("%s", diag.text);
 	*moved = plan->moved_blocks;
@@ -45,7 +46,7 @@ static struct fl_map *aged_map(const struct lab_disk *disk)
 	assert_int_equal(lab_map(disk, &fresh), 0);
 	if (frag_target(&settings, fresh, &target, &diag))
 		fail_msg("%s", diag.text);
-	aged = follow(fresh, &target, &moved, &left);
+	aged = follow(fresh, &target, false, &moved, &left);
 	fl_map_free(fresh);
 	return aged;
 }
@@ -59,7 +60,7 @@ static struct fl_map *packed_map(const struct fl_map *map, enum defrag_mode mode
 
 	if (defrag_target(&settings, map, &target, &diag))
 		fail_msg("%s", diag.text);
-	return follow(map, &target, moved, left);
+	return follow(map, &target, true, moved, left);
 }
 
 /* The files of the lab have no names, and so are not counted: counts all movable ones. */
@@ -237,6 +238,41 @@ static void threshold_leaves_mildly_broken_files(void **state)
 	fl_map_free(aged);
 }
 
+/* Nearly full: all is done with 1 % free, and nothing gets worse with less. */
+static void full_disks_go_on(void **state)
+{
+	(void)state;
+	for (uint64_t spare = 8; spare <= 512; spare *= 4)
+		for (int kind = 0; kind < 2; kind++) {
+			struct lab_disk disk = {.blocks = 65536,
+						.block_bytes = 4096,
+						.per_group = 32768,
+						.percent_full = 100,
+						.spare_blocks = spare,
+						.indirect = kind,
+						.seed = spare,
+						.most_blocks = 3000};
+			struct fl_map *aged = aged_map(&disk), *packed;
+			struct fl_metrics before = measure(aged), after;
+			uint64_t moved, left;
+
+			packed = packed_map(aged, DEFRAG_FULL, 0, &moved, &left);
+			after = measure(packed);
+			if (getenv("SHOW"))
+				printf("%llu spare, kind %d: fragments %llu -> %llu, moved %llu, "
+				       "left %llu\n",
+				       (unsigned long long)spare, kind,
+				       (unsigned long long)before.files.fragments,
+				       (unsigned long long)after.files.fragments,
+				       (unsigned long long)moved, (unsigned long long)left);
+			assert_true(after.files.fragments <= before.files.fragments);
+			if (spare >= 512)
+				assert_int_equal(after.files.fragments, after.files.count);
+			fl_map_free(packed);
+			fl_map_free(aged);
+		}
+}
+
 /* Of so much of the whole way, the moves that save most: more than their share, and never more. */
 static void a_budget_goes_where_it_saves_most(void **state)
 {
@@ -264,7 +300,7 @@ static void a_budget_goes_where_it_saves_most(void **state)
 
 			if (defrag_target(&settings, aged, &target, &diag))
 				fail_msg("%s", diag.text);
-			after = follow(aged, &target, &moved[i], &left);
+			after = follow(aged, &target, true, &moved[i], &left);
 			assert_int_equal(fl_analyze(after, &analysis, &metrics[i + 1]), 0);
 			fl_map_free(after);
 			settings.max_bytes = moved[0] / 4 * aged->geo.block_bytes;
@@ -290,6 +326,7 @@ int main(void)
 		cmocka_unit_test(files_mode_is_done_in_one_run),
 		cmocka_unit_test(free_mode_consolidates_without_more_fragments),
 		cmocka_unit_test(threshold_leaves_mildly_broken_files),
+		cmocka_unit_test(full_disks_go_on),
 		cmocka_unit_test(a_budget_goes_where_it_saves_most),
 	};
 
