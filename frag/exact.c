@@ -160,7 +160,10 @@ static int place_file(struct exact *exact, uint32_t number)
 	int err;
 
 	if (file->blocks < exact->fragments)
-		return refuse(exact, "its blocks are ", file->blocks);
+		return refuse(exact,
+			      fl_map_unit_blocks(exact->map) > 1 ? "its clusters are "
+								 : "its blocks are ",
+			      file->blocks);
 	err = set_free(exact);
 	if (!err)
 		err = own_places(exact);

@@ -191,7 +191,11 @@ static int make_target(struct state *state, struct fl_target *target)
 {
 	const uint8_t *header = state->header;
 	uint32_t listed[8];
-	struct frag_settings frag = {.months = header[3] % 12 + 1u, .seed = header[3]};
+	struct frag_wish wish = {.path = "/*", .fragments = header[3] % 9 + 1u};
+	struct frag_settings frag = {.months = header[3] % 12 + 1u,
+				     .seed = header[3],
+				     .files_only = header[2] % 8 == 1,
+				     .free_only = header[2] % 8 == 2};
 	struct defrag_settings defrag = {
 		.mode = (enum defrag_mode)(header[2] % 3),
 		.order = header[2] % 3 == DEFRAG_FULL ? (enum defrag_order)(header[2] / 3 % 3)
@@ -201,6 +205,10 @@ static int make_target(struct state *state, struct fl_target *target)
 		.threshold = header[3] % 5,
 	};
 
+	if (header[2] % 8 == 3) {
+		frag.wishes.at = &wish;
+		frag.wishes.count = 1;
+	}
 	if (header[2] & 0x80)
 		return frag_target(&frag, state->units, target, &state->diag);
 	for (size_t i = 0; i < 8 && state->units->files.count; i++)
