@@ -126,4 +126,9 @@ int fl_run_find_left(struct run *run, const struct fl_map *map, bool *beyond) FL
 /* Renders the report and delivers it. FL_EIO, FL_EHOSTFULL, FL_ENOMEM. */
 int fl_run_present(struct run *run) FL_CHECKED;
 
+/* --- conclude.c --- */
+
+/* Says how the run ended; error is what ended it, partly that something is left. The status. */
+int fl_run_conclude(struct run *run, int error, bool partly);
+
 #endif
