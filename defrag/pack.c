@@ -204,7 +204,6 @@ static int plan_within(const struct defrag_settings *settings, const struct fl_m
 	/* Nothing is worth it where mapping trees find no place; the mode's own way may do. */
 	if (error == FL_ENOROOM) {
 		fl_target_free(target);
-		*target = (struct fl_target){0};
 		error = 0;
 	}
 	units_free(&packer.units);
