@@ -201,6 +201,11 @@ static int plan_within(const struct defrag_settings *settings, const struct fl_m
 	struct packer packer = {.map = map, .settings = settings};
 	int error = packer_within(&packer, settings->max_bytes / map->geo.block_bytes, target);
 
+	/* Nothing is worth it where mapping trees find no place; the mode's own way may do. */
+	if (error == FL_ENOROOM) {
+		fl_target_free(target);
+		error = 0;
+	}
 	units_free(&packer.units);
 	fl_array_free(&packer.left);
 	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;

@@ -105,6 +105,8 @@ int fl_plan_cut_losses(const struct fl_map *map, struct fl_plan *plan, struct fl
 
 		change -= fragments_of(layout, plan, batch);
 		error = fl_layout_step(layout, plan, i, NULL, NULL, diag);
+		if (error)
+			break;
 		change += fragments_of(layout, plan, batch);
 		if (change < least) {
 			least = change;

@@ -100,7 +100,7 @@ healthy() {
 contents() {
 	mkdir -p dump
 	debugfs -R "rdump / dump" "$1" >/dev/null 2>&1
-	(cd dump && find . -type f -print | sort | xargs sha256sum) | sha256sum
+	(cd dump && find . -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum
 	rm -r dump
 }
 
