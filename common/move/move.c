@@ -115,7 +115,8 @@ static int run_batch(struct mover *mover, size_t index)
 		error = fl_layout_step(mover->layout, mover->plan, index, &mover->claimed,
 				       &mover->released, mover->diag);
 	if (!error)
-		error = move_vacated_claim(mover->vacated, mover->plan, batch, &mover->claimed);
+		error = move_vacated_claim(mover->vacated, mover->plan, batch, &mover->claimed,
+					   mover->diag);
 	if (error)
 		return error;
 	error = prepare(mover, batch);

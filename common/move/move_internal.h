@@ -51,10 +51,12 @@ int move_vacated_new(struct fl_fs *fs, const struct fl_map *map, const struct fl
 void move_vacated_free(struct move_vacated *vacated);
 /*
  * A batch claims these blocks, to write them: they must not be cleared any more. Those of
- * unwritten extents are not written, so they still are.
+ * unwritten extents are not written, so they still are; clusters of which only one block will be
+ * written are cleared now.
  */
 int move_vacated_claim(struct move_vacated *vacated, const struct fl_plan *plan,
-		       const struct fl_batch *batch, const struct fl_runs *claimed) FL_CHECKED;
+		       const struct fl_batch *batch, const struct fl_runs *claimed,
+		       struct fl_diag *diag) FL_CHECKED;
 /* Files have left these blocks, which are unreachable on disk. */
 int move_vacated_release(struct move_vacated *vacated, const struct fl_runs *released) FL_CHECKED;
 /* Clears what is vacated and not to be overwritten, once that is much. */

@@ -21,6 +21,7 @@
 
 struct move_vacated {
 	struct fl_device *device;
+	const struct fl_map *map; /* borrowed */
 	uint64_t block_bytes, blocks;
 	struct fl_blockset *set;    /* vacated, not cleared */
 	struct fl_blockset *future; /* destinations of the batches to come */
@@ -50,6 +51,7 @@ int move_vacated_new(struct fl_fs *fs, const struct fl_map *map, const struct fl
 	if (!made)
 		return FL_ENOMEM;
 	made->device = fl_fs_device(fs);
+	made->map = map;
 	made->block_bytes = geo->block_bytes;
 	made->blocks = geo->blocks;
 	error = fl_blockset_new(geo->blocks, &made->set);
@@ -95,11 +97,47 @@ static int find_unwritten(const struct move_vacated *vacated, const struct fl_pl
 	return 0;
 }
 
+/* A cluster of which only one block will be written: the others must not keep what was there. */
+static int clear_cluster(struct move_vacated *vacated, fl_pblk cluster)
+{
+	const uint64_t bytes = vacated->block_bytes, position = cluster * bytes;
+	bool hole = false;
+	int error = fl_device_is_hole(vacated->device, bytes, position, &hole);
+
+	return error || hole ? error : fl_device_clear(vacated->device, bytes, position);
+}
+
+/* The clusters that a batch claims for mapping trees and attribute blocks. */
+static int clear_clusters(struct move_vacated *vacated, const struct fl_plan *plan,
+			  const struct fl_batch *batch)
+{
+	int error = 0;
+
+	for (size_t s = 0; s < batch->switch_count && !error; s++) {
+		const struct fl_switch *change = &plan->switches.at[batch->first_switch + s];
+		const struct fl_file *file = &vacated->map->files.at[change->file];
+
+		for (size_t t = 0; t < change->tree_count && !error; t++)
+			error = clear_cluster(vacated, plan->trees.at[change->first_tree + t]);
+		for (size_t m = 0; m < change->move_count && !error; m++)
+			if (file->kind == FL_KIND_XATTR)
+				error = clear_cluster(vacated,
+						      plan->moves.at[change->first_move + m].to);
+	}
+	return error;
+}
+
 int move_vacated_claim(struct move_vacated *vacated, const struct fl_plan *plan,
-		       const struct fl_batch *batch, const struct fl_runs *claimed)
+		       const struct fl_batch *batch, const struct fl_runs *claimed,
+		       struct fl_diag *diag)
 {
 	struct fl_runs kept = {0};
 	int error = find_unwritten(vacated, plan, batch, &kept);
+
+	if (!error && fl_map_unit_blocks(vacated->map) > 1)
+		error = clear_clusters(vacated, plan, batch);
+	if (error)
+		(void)fl_fail(diag, error, "clearing clusters: %s", fl_error_text(error));
 
 	for (size_t i = 0; i < claimed->count && !error; i++) {
 		struct fl_run run = claimed->at[i];
