@@ -35,7 +35,7 @@ int fl_cli_number(const char *text, uint64_t low, uint64_t high, uint64_t *value
 }
 
 /* "trace=FILE" becomes "trace". */
-static int trace(char *name, struct fl_options *options, struct fl_diag *diag)
+static int take_trace(char *name, struct fl_options *options, struct fl_diag *diag)
 {
 	char *path = strchr(name, '=') + 1;
 
@@ -48,7 +48,7 @@ static int trace(char *name, struct fl_options *options, struct fl_diag *diag)
 	return 0;
 }
 
-static int workload(char *name, struct fl_options *options, struct fl_diag *diag)
+static int take_workload(char *name, struct fl_options *options, struct fl_diag *diag)
 {
 	struct fl_analyze_options *analysis = &options->analysis;
 	enum fl_workload workload;
@@ -58,7 +58,7 @@ static int workload(char *name, struct fl_options *options, struct fl_diag *diag
 	if (!strcmp(name, "trace"))
 		return fl_fail(diag, FL_ESYNTAX, "'trace' needs a file: trace=FILE");
 	if (!strncmp(name, "trace=", 6)) {
-		int error = trace(name, options, diag);
+		int error = take_trace(name, options, diag);
 
 		if (error)
 			return error;
@@ -88,7 +88,7 @@ int fl_option_workloads(const char *list, struct fl_options *options, struct fl_
 	options->analysis.workload_count = 0;
 	options->trace_path[0] = '\0';
 	while (!error && (name = strsep(&rest, ",")))
-		error = workload(name, options, diag);
+		error = take_workload(name, options, diag);
 	free(copy);
 	return error;
 }

@@ -9,13 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* As fl_plan_order has it. */
-#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
-
 /* Small batches where a budget is to be kept closely; 0: as they come. */
 static uint64_t batch_blocks(uint64_t budget_blocks, uint32_t block_bytes)
 {
-	uint64_t most = DEFAULT_BATCH_BYTES / block_bytes;
+	uint64_t most = FL_PLAN_BATCH_BYTES / block_bytes;
 
 	return budget_blocks ? fl_max(fl_min(budget_blocks / 8, most), 1) : 0;
 }
@@ -146,6 +143,9 @@ int fl_run_draw_curve(struct run *run)
 	const uint64_t block_bytes = run->units->geo.block_bytes;
 	int error = 0;
 
+	/* Each point is a plan of its own: not where nobody reads it. */
+	if (run->options->quiet && !run->options->json)
+		return 0;
 	if (!budget || budget->bytes || report->planned_bytes < 100 * block_bytes ||
 	    !report->predicted.io_count)
 		return 0;

@@ -185,15 +185,11 @@ static bool is_zero(const unsigned char *data, size_t bytes)
 	return !data[0] && !memcmp(data, data + 1, bytes - 1);
 }
 
-/* Zero blocks: nothing to write where the destination is a hole already. */
 static int clear_blocks(struct move_copier *copier, fl_pblk to, uint64_t blocks)
 {
 	uint64_t bytes = copier->block_bytes;
-	bool hole = false;
-	int error = fl_device_is_hole(copier->device, blocks * bytes, to * bytes, &hole);
+	int error = move_clear(copier->device, blocks * bytes, to * bytes);
 
-	if (!error && !hole)
-		error = fl_device_clear(copier->device, blocks * bytes, to * bytes);
 	return error ? fail(copier, error, "clearing", to) : 0;
 }
 

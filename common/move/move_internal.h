@@ -43,6 +43,9 @@ int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch,
 
 /* --- vacate.c: blocks that files have left --- */
 
+/* Bytes that shall read as zeros; nothing is done where the host has a hole already. */
+int move_clear(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
+
 struct move_vacated;
 
 /* Knows where the plan goes, so that nothing is cleared that will be overwritten. */

@@ -97,14 +97,18 @@ static int find_unwritten(const struct move_vacated *vacated, const struct fl_pl
 	return 0;
 }
 
+int move_clear(struct fl_device *device, uint64_t length, uint64_t position)
+{
+	bool hole = false;
+	int error = fl_device_is_hole(device, length, position, &hole);
+
+	return error || hole ? error : fl_device_clear(device, length, position);
+}
+
 /* A cluster of which only one block will be written: the others must not keep what was there. */
 static int clear_cluster(struct move_vacated *vacated, fl_pblk cluster)
 {
-	const uint64_t bytes = vacated->block_bytes, position = cluster * bytes;
-	bool hole = false;
-	int error = fl_device_is_hole(vacated->device, bytes, position, &hole);
-
-	return error || hole ? error : fl_device_clear(vacated->device, bytes, position);
+	return move_clear(vacated->device, vacated->block_bytes, cluster * vacated->block_bytes);
 }
 
 /* The clusters that a batch claims for mapping trees and attribute blocks. */

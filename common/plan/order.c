@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#define DEFAULT_BATCH_BYTES (UINT64_C(256) << 20)
 /*
  * Every batch that has a part of a file writes the whole of its mapping anew. So that this
  * does not grow with the square of a file's extents, a batch holds at least this share of them.
@@ -180,7 +179,7 @@ static int run(struct order *order, struct fl_diag *diag)
 
 static uint64_t default_batch(const struct fl_map *map, const struct fl_target *target)
 {
-	uint64_t blocks = DEFAULT_BATCH_BYTES / map->geo.block_bytes;
+	uint64_t blocks = FL_PLAN_BATCH_BYTES / map->geo.block_bytes;
 
 	for (size_t i = 0; i < target->files.count; i++) {
 		const struct fl_target_file *item = &target->files.at[i];

@@ -90,7 +90,7 @@ struct order {
 	uint64_t batch_blocks;
 	uint64_t budget; /* scratch of the batch that is being formed, less what is promised */
 	uint32_t walk;	 /* number of the last walk along blockers */
-	FL_ARRAY(uint32_t) path;   /* of the walk at hand */
+	FL_ARRAY(uint32_t) path;   /* of the walk at hand; of order_tight: what is evicted */
 	struct fl_extents mapping; /* of the file being emitted; kept to save allocations */
 };
 

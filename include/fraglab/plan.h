@@ -100,8 +100,11 @@ void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks);
 int fl_plan_cut_losses(const struct fl_map *map, struct fl_plan *plan,
 		       struct fl_diag *diag) FL_CHECKED;
 
+#define FL_PLAN_BATCH_BYTES (UINT64_C(256) << 20)
+
 struct fl_order_options {
-	/* Data blocks a batch, about; 0: 256 MiB worth, more for files of a million extents. */
+	/* Data blocks a batch, about; 0: FL_PLAN_BATCH_BYTES, more for files of a million extents.
+	 */
 	uint64_t batch_blocks;
 };
 
