@@ -113,7 +113,10 @@ static int clear_bucket(struct order *order, size_t bucket)
 	return 0;
 }
 
-/* Takes out of a bucket's list what has left it. */
+/*
+ * Takes out of a bucket's list what has left it; also what was moved within it: that is listed
+ * anew.
+ */
 static void relist(struct order *order, size_t bucket)
 {
 	uint32_t *link = &order->here[bucket];
@@ -121,7 +124,7 @@ static void relist(struct order *order, size_t bucket)
 	while (*link != NONE) {
 		struct piece *piece = &order->pieces.at[*link];
 
-		if (piece->gone || piece->state == PIECE_DONE ||
+		if (piece->gone || piece->state == PIECE_DONE || piece->evicted ||
 		    order_bucket(order, piece->at) != bucket)
 			*link = piece->next_here;
 		else
