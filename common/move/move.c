@@ -68,7 +68,7 @@ static int prepare(struct mover *mover, const struct fl_batch *batch)
 		error = copy(mover, batch);
 	if (!error)
 		error = move_build_trees(mover->fs, mover->map, mover->plan, batch, mover->layout,
-					 &mover->roots, mover->diag);
+					 mover->options->verify, &mover->roots, mover->diag);
 	return error;
 }
 

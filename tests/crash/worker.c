@@ -60,6 +60,7 @@ static bool enough(const struct worker *worker)
 static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64_t cut2)
 {
 	const struct scene *scene = &worker->scene;
+	const struct crash_conditions conditions = scene_conditions(scene);
 	uint8_t *durable = malloc(scene->size_bytes), *after = malloc(scene->size_bytes);
 	char why[ORACLE_TEXT] = "out of memory", tail[80];
 	struct crash_outcome outcome;
@@ -73,7 +74,7 @@ static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64
 		memcpy(durable, worker->disk.bytes, scene->size_bytes);
 		memcpy(after, worker->disk.bytes, scene->size_bytes);
 	}
-	if (!durable || !after || !scene_record(scene, after, &log, &outcome, why)) {
+	if (!durable || !after || !scene_record(scene, &conditions, after, &log, &outcome, why)) {
 		complain(worker, tail, why);
 		goto out;
 	}

@@ -338,3 +338,30 @@ bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT
 	ext2fs_free(walk.fs);
 	return good;
 }
+
+bool *oracle_unused(const uint8_t *bytes, size_t size_bytes, uint32_t *block_bytes,
+		    char why[ORACLE_TEXT])
+{
+	struct walk walk = {.why = why};
+	errcode_t error = memio_open(bytes, size_bytes, &walk.fs);
+	blk64_t blocks = error ? 0 : ext2fs_blocks_count(walk.fs->super);
+	bool *unused = error ? NULL : calloc(blocks, sizeof(*unused));
+
+	if (unused)
+		walk.owners = calloc(blocks, sizeof(*walk.owners));
+	if (walk.owners) {
+		*block_bytes = walk.fs->blocksize;
+		own_fixed(&walk);
+		for (blk64_t b = walk.fs->super->s_first_data_block; b < blocks; b++)
+			unused[b] = !walk.owners[b] && !marked(&walk, bytes, b);
+	} else {
+		(void)fail(why, "cannot be opened: %s",
+			   error_message(error ? error : EXT2_ET_NO_MEMORY));
+		free(unused);
+		unused = NULL;
+	}
+	free(walk.owners);
+	if (walk.fs)
+		ext2fs_free(walk.fs);
+	return unused;
+}

@@ -30,6 +30,13 @@ bool oracle_content(const struct oracle *oracle, const uint8_t *bytes, char why[
  */
 bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT]);
 
+/*
+ * By block: whether it is nobody's, by the bitmap on disk, and no fixed metadata; malloc'd, with
+ * *block_bytes. NULL: why.
+ */
+bool *oracle_unused(const uint8_t *bytes, size_t size_bytes, uint32_t *block_bytes,
+		    char why[ORACLE_TEXT]);
+
 /* Whether the superblock calls the filesystem clean. */
 bool oracle_clean(const uint8_t *bytes);
 
@@ -45,11 +52,12 @@ enum oracle_mmp oracle_mmp(const uint8_t *bytes);
 bool oracle_clear_mmp(const char *path);
 
 /*
- * e2fsck -fy (fix) or -fn on a file. complain gets every line that is not routine, with numbers
- * as N and lists of blocks as LIST, so that equal kinds have equal texts. Returns e2fsck's exit
- * status, or -1 when it could not be run or took over a minute; *modified: it says so.
+ * e2fsck -fy (fix) or -fn on a file; journal: the file with its external journal, or NULL. complain
+ * gets every line that is not routine, with numbers as N and lists of blocks as LIST, so that equal
+ * kinds have equal texts. Returns e2fsck's exit status, or -1 when it could not be run or took over
+ * a minute; *modified: it says so.
  */
-int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, const char *kind),
-		void *context, bool *modified);
+int oracle_fsck(const char *path, const char *journal, bool fix,
+		void (*complain)(void *context, const char *kind), void *context, bool *modified);
 
 #endif

@@ -129,10 +129,11 @@ bool oracle_clear_mmp(const char *path)
 	return status == 0;
 }
 
-int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, const char *kind),
-		void *context, bool *modified)
+int oracle_fsck(const char *path, const char *journal, bool fix,
+		void (*complain)(void *context, const char *kind), void *context, bool *modified)
 {
-	const char *argv[] = {"e2fsck", fix ? "-fy" : "-fn", path, NULL};
+	const char *argv[] = {"e2fsck", fix ? "-fy" : "-fn", path, journal ? "-j" : NULL, journal,
+			      NULL};
 	int out = memfd_create("e2fsck", MFD_CLOEXEC), status = run(argv, out);
 	static const size_t most = 1u << 20;
 	char *text = NULL;

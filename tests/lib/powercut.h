@@ -39,5 +39,10 @@ struct powercut_replay {
 	size_t size_bytes;
 };
 void powercut_disk(struct powercut_replay *replay, uint64_t cut, uint64_t seed, uint8_t *disk);
+/* As that, but the power fails when `done` operations have ended and none is in flight. */
+void powercut_between(struct powercut_replay *replay, uint64_t done, uint64_t seed, uint8_t *disk);
+
+/* How many operations two logs have in common at their beginnings, down to the bytes written. */
+uint64_t powercut_common(const struct powercut *log, const struct powercut *other);
 
 #endif
