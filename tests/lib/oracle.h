@@ -52,6 +52,12 @@ enum oracle_mmp oracle_mmp(const uint8_t *bytes);
 bool oracle_clear_mmp(const char *path);
 
 /*
+ * e2undo (with -f: force). Returns its exit status, or -1; *other_super: it says that the image has
+ * not the superblock that the undo file expects.
+ */
+int oracle_undo(const char *undo, const char *path, bool force, bool *other_super);
+
+/*
  * e2fsck -fy (fix) or -fn on a file; journal: the file with its external journal, or NULL. complain
  * gets every line that is not routine, with numbers as N and lists of blocks as LIST, so that equal
  * kinds have equal texts. Returns e2fsck's exit status, or -1 when it could not be run or took over

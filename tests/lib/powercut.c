@@ -189,17 +189,21 @@ static void suffer(const struct powercut *log, const struct op *op, bool in_flig
 		tear(log, op, rng, disk);
 }
 
+uint64_t powercut_flushed(const struct powercut *log, uint64_t done)
+{
+	while (done && log->list.at[done - 1].op != FL_OP_FLUSH)
+		done--;
+	return done;
+}
+
 /* After `ended` operations; `begun` is one more when another is in flight. */
 static void replay_to(struct powercut_replay *replay, uint64_t ended, uint64_t begun, uint64_t seed,
 		      uint8_t *disk)
 {
 	const struct powercut *log = replay->log;
-	size_t flushed = replay->replayed;
+	size_t flushed = fl_max(replay->replayed, powercut_flushed(log, ended));
 	struct fl_rng rng;
 
-	for (size_t i = flushed; i < ended; i++)
-		if (log->list.at[i].op == FL_OP_FLUSH)
-			flushed = i + 1;
 	for (; replay->replayed < flushed; replay->replayed++) {
 		const struct op *op = &log->list.at[replay->replayed];
 
