@@ -176,7 +176,17 @@ void scene_free(struct scene *scene)
 	*scene = (struct scene){0};
 }
 
-bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes)
+static bool copy_journal(struct disk *disk, const char *journal)
+{
+	char command[400];
+
+	snprintf(disk->journal, sizeof(disk->journal), "%s.journal", disk->path);
+	snprintf(command, sizeof(command), "cp '%s' '%s'", journal, disk->journal);
+	return !system(command);
+}
+
+bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes,
+	      const char *journal)
 {
 	int fd;
 
@@ -188,13 +198,16 @@ bool disk_new(struct disk *disk, const char *directory, const char *name, size_t
 		disk->bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
-	return disk->bytes != MAP_FAILED;
+	disk->journal[0] = '\0';
+	return disk->bytes != MAP_FAILED && (!journal || copy_journal(disk, journal));
 }
 
 void disk_free(struct disk *disk)
 {
 	munmap(disk->bytes, disk->size_bytes);
 	unlink(disk->path);
+	if (disk->journal[0])
+		unlink(disk->journal);
 }
 
 /* --- judging --- */
@@ -224,7 +237,8 @@ static bool repair(struct disk *disk, struct tally *tally, char why[ORACLE_TEXT]
 		snprintf(why, ORACLE_TEXT, "tune2fs -f -E clear_mmp fails");
 		return false;
 	}
-	status = oracle_fsck(disk->path, NULL, true, hear, &hearing, &modified);
+	status = oracle_fsck(disk->path, disk->journal[0] ? disk->journal : NULL, true, hear,
+			     &hearing, &modified);
 
 	tally_add(tally, TALLY_FSCKS, 1);
 	tally_add(tally, TALLY_DIRTY, modified);
@@ -243,7 +257,8 @@ static bool repair(struct disk *disk, struct tally *tally, char why[ORACLE_TEXT]
 	if (clean)
 		return true;
 	hearing.complaints = 0;
-	status = oracle_fsck(disk->path, NULL, true, hear, &hearing, &modified);
+	status = oracle_fsck(disk->path, disk->journal[0] ? disk->journal : NULL, true, hear,
+			     &hearing, &modified);
 	tally_add(tally, TALLY_FSCKS, 1);
 	if (status || modified || hearing.complaints) {
 		snprintf(why, ORACLE_TEXT, "the second e2fsck -fy ends with %d", status);

@@ -58,8 +58,11 @@ struct disk {
 	char path[80];
 	uint8_t *bytes;
 	size_t size_bytes;
+	char journal[100]; /* the file with its external journal; empty: none */
 };
-bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes);
+/* journal: an external journal, of which the disk gets a copy; NULL: none. */
+bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes,
+	      const char *journal);
 void disk_free(struct disk *disk);
 
 /*

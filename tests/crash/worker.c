@@ -225,6 +225,17 @@ void worker_free(struct worker *worker)
 	scene_free(&worker->scene);
 }
 
+static bool new_disk(const struct worker *worker, struct disk *disk, const char *name)
+{
+	const struct scene *scene = &worker->scene;
+	char path[160], journal[200];
+
+	sweep_image_path(worker->sweep, worker->unit->image, path);
+	crash_image_journal(path, journal);
+	return disk_new(disk, worker->sweep->directory, name, scene->size_bytes,
+			scene->image->journal_beside ? journal : NULL);
+}
+
 bool worker_scene(struct worker *worker, const struct unit *unit)
 {
 	struct scene *scene = &worker->scene;
@@ -237,8 +248,7 @@ bool worker_scene(struct worker *worker, const struct unit *unit)
 	worker_free(worker);
 	if (!sweep_prepare(worker->sweep, scene, unit->image, unit->program))
 		return false;
-	if (!disk_new(&worker->disk, worker->sweep->directory, "a", scene->size_bytes) ||
-	    !disk_new(&worker->other, worker->sweep->directory, "b", scene->size_bytes)) {
+	if (!new_disk(worker, &worker->disk, "a") || !new_disk(worker, &worker->other, "b")) {
 		worker_complain(worker, "0:0", "no room for a disk");
 		return false;
 	}
