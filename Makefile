@@ -85,15 +85,16 @@ crash_objects := $(call objects,tests/crash) $(BUILD)/tests/lib.a
 $(BUILD)/tests/sweep: $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	$(call link,$(fl_libs))
 
-# The same with a mover that has a fault, to show that the sweep finds it.
+# The same with a mover (or an undo file) that has a fault, to show that the sweep finds it.
 mutants := $(patsubst tests/crash/mutations/%.patch,$(BUILD)/mutants/%/sweep,\
 	$(wildcard tests/crash/mutations/*.patch))
-$(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard common/move/*) \
-		$(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
-	@rm -rf $(@D) && mkdir -p $(@D)/common && cp -R common/move $(@D)/common
+$(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch \
+		$(wildcard common/move/* common/device/*) $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	@rm -rf $(@D) && mkdir -p $(@D)
+	cp -R --parents $$(sed -n 's|^+++ b/\(.*\)/.*|\1|p' $<) $(@D)
 	patch -s -p1 -d $(@D) <$<
 	$(CC) $(fl_cppflags) $(CPPFLAGS) -std=gnu11 $(CFLAGS) $(LDFLAGS) -o $@ \
-		$(@D)/common/move/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
+		$(@D)/common/*/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
 
 mutants: $(mutants)
 

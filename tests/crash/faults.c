@@ -69,7 +69,7 @@ bool fault_judge(const struct scene *scene, enum fault_kind kind, uint64_t n, st
 	if (!error)
 		error = fault_new(ram, kind, n, &fault);
 	if (!error) {
-		fault_garble(fault, scene->unused, scene->block_bytes);
+		fault_garble(fault, scene->movable, scene->block_bytes);
 		error = crash_program_run(scene->program, fault_device(fault), &conditions,
 					  &outcome);
 	}
@@ -78,6 +78,8 @@ bool fault_judge(const struct scene *scene, enum fault_kind kind, uint64_t n, st
 	fault_free(fault);
 	fl_device_close(ram);
 	good = !*came || truthful(error, &outcome, wrote, oracle_clean(disk->bytes), why);
+	if (good && *came && kind == FAULT_READ_BACK && !error)
+		good = fail(why, "what cannot be read back is taken for good", error);
 	if (good && *came && kind == FAULT_GARBLED)
 		good = found(error, &outcome, why);
 	if (*came)

@@ -150,11 +150,11 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 	if (good && program->defrag)
 		good = age(scene, why);
 	if (good) {
-		scene->unused =
-			oracle_unused(scene->before, scene->size_bytes, &scene->block_bytes, why);
+		scene->movable =
+			oracle_movable(scene->before, scene->size_bytes, &scene->block_bytes, why);
 		scene->oracle = oracle_new(scene->before, scene->size_bytes, why);
 		memcpy(after, scene->before, scene->size_bytes);
-		good = scene->unused && scene->oracle &&
+		good = scene->movable && scene->oracle &&
 		       scene_record(scene, &conditions, after, &scene->log, &scene->outcome, why);
 	}
 	if (good)
@@ -170,7 +170,7 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 void scene_free(struct scene *scene)
 {
 	free(scene->before);
-	free(scene->unused);
+	free(scene->movable);
 	oracle_free(scene->oracle);
 	powercut_free(scene->log);
 	*scene = (struct scene){0};

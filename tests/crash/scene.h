@@ -17,7 +17,7 @@ struct scene {
 	const struct crash_program *program;
 	size_t size_bytes;
 	uint8_t *before; /* the image at the start of the run */
-	bool *unused;	 /* by block: free then, and no fixed metadata */
+	bool *movable;	 /* by block: see oracle_movable */
 	uint32_t block_bytes;
 	struct oracle *oracle;
 	struct powercut *log;

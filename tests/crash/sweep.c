@@ -18,6 +18,7 @@ static const char usage[] =
 	"                 | IMAGE:PROGRAM:MODE:cancel:BATCHES[:CUT] | IMAGE:PROGRAM:MODE:undo:CUT\n"
 	"Cuts the power at every operation of frag and defrag; ends with \"N passed, N failed\".\n"
 	"\n"
+	"      --cut-step STEP   cut one in STEP operations (default 1: all; 0: none)\n"
 	"      --rounds N        fates of unflushed sectors tried at every cut (default 1)\n"
 	"      --second STEP     cut the resuming run too, after each STEP-th cut (default 199)\n"
 	"      --fault-step STEP one in STEP operations fails, each in every way (default 23)\n"
@@ -27,6 +28,7 @@ static const char usage[] =
 	"                    image (default 31; 0: none)\n"
 	"      --images LIST     only these, comma-separated\n"
 	"      --programs LIST   only these: program:mode, comma-separated\n"
+	"      --faults LIST     only these kinds of failing operations, comma-separated\n"
 	"      --jobs N          processes (default: processors)\n"
 	"      --first           stop at the first failure\n"
 	"      --keep FILE       with --id: the disk of the cut\n"
@@ -114,7 +116,8 @@ static bool push_faults(struct sweep *sweep, struct unit unit)
 
 	for (int fault = 0; good && fault < FAULT_KINDS; fault++) {
 		unit.fault = (enum fault_kind)fault;
-		good = push(sweep, unit, UNIT_FAULTS);
+		if (listed(sweep->faults, fault_names[fault]))
+			good = push(sweep, unit, UNIT_FAULTS);
 	}
 	return good;
 }
@@ -122,7 +125,10 @@ static bool push_faults(struct sweep *sweep, struct unit unit)
 static bool push_all(struct sweep *sweep, const struct scene *scene, struct unit unit)
 {
 	const uint64_t operations = powercut_operations(scene->log);
-	bool good = push_ranges(sweep, unit, UNIT_CUTS, 1, operations, UNIT_MOST_CUTS);
+	bool good = true;
+
+	if (sweep->cut_step)
+		good = push_ranges(sweep, unit, UNIT_CUTS, 1, operations, UNIT_MOST_CUTS);
 
 	if (good && sweep->fault_step)
 		good = push_faults(sweep, unit);
@@ -225,6 +231,7 @@ static void clean_up(const struct sweep *sweep)
 int main(int argc, char **argv)
 {
 	static const struct option table[] = {
+		{"cut-step", required_argument, NULL, 'o'},
 		{"rounds", required_argument, NULL, 'r'},
 		{"second", required_argument, NULL, 's'},
 		{"fault-step", required_argument, NULL, 'f'},
@@ -232,6 +239,7 @@ int main(int argc, char **argv)
 		{"undo-step", required_argument, NULL, 'u'},
 		{"images", required_argument, NULL, 'i'},
 		{"programs", required_argument, NULL, 'p'},
+		{"faults", required_argument, NULL, 'F'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"first", no_argument, NULL, '1'},
 		{"keep", required_argument, NULL, 'k'},
@@ -240,8 +248,12 @@ int main(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	struct sweep sweep = {
-		.rounds = 1, .second = 199, .fault_step = 23, .cancel_step = 3, .undo_step = 31};
+	struct sweep sweep = {.cut_step = 1,
+			      .rounds = 1,
+			      .second = 199,
+			      .fault_step = 23,
+			      .cancel_step = 3,
+			      .undo_step = 31};
 	char *id = NULL;
 	bool list = false, good;
 	int letter;
@@ -251,6 +263,9 @@ int main(int argc, char **argv)
 		uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
 
 		switch (letter) {
+		case 'o':
+			sweep.cut_step = number;
+			break;
 		case 'r':
 			sweep.rounds = number;
 			break;
@@ -274,6 +289,9 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			sweep.programs = optarg;
+			break;
+		case 'F':
+			sweep.faults = optarg;
 			break;
 		case 'k':
 			sweep.keep = optarg;

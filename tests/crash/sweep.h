@@ -21,8 +21,8 @@ struct unit {
 
 struct sweep {
 	char directory[64];
-	uint64_t rounds, second, fault_step, cancel_step, undo_step, jobs;
-	const char *images, *programs, *keep;
+	uint64_t cut_step, rounds, second, fault_step, cancel_step, undo_step, jobs;
+	const char *images, *programs, *faults, *keep;
 	bool first;
 	struct tally *tally;
 	FL_ARRAY(struct unit) units;

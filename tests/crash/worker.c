@@ -177,6 +177,9 @@ static void sweep_cuts(struct worker *worker)
 		     cut++) {
 			uint64_t seed = sweep_seed(round, cut);
 
+			/* Each scene has its share. */
+			if ((cut + unit->image + unit->program) % sweep->cut_step)
+				continue;
 			if (cut % LIVE_STEP == 0) {
 				powercut_disk(&replay, cut, 1, worker->disk.bytes);
 				check_live(worker, cut);

@@ -31,11 +31,11 @@ bool oracle_content(const struct oracle *oracle, const uint8_t *bytes, char why[
 bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT]);
 
 /*
- * By block: whether it is nobody's, by the bitmap on disk, and no fixed metadata; malloc'd, with
- * *block_bytes. NULL: why.
+ * By block: whether it is free or belongs to a file, so that it may change hands; malloc'd, with
+ * *block_bytes. NULL: why, or no memory.
  */
-bool *oracle_unused(const uint8_t *bytes, size_t size_bytes, uint32_t *block_bytes,
-		    char why[ORACLE_TEXT]);
+bool *oracle_movable(const uint8_t *bytes, size_t size_bytes, uint32_t *block_bytes,
+		     char why[ORACLE_TEXT]);
 
 /* Whether the superblock calls the filesystem clean. */
 bool oracle_clean(const uint8_t *bytes);
