@@ -32,8 +32,8 @@ const struct crash_image crash_images[] = {
 	{"csum-deep", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum,metadata_csum_seed", 2560,
 	 75, .deep = true, .preallocated = true, .batch_blocks = 900},
 	/* Groups whose bitmaps do not exist yet, and two blocks of descriptors. */
-	{"uninit", "-b 1024 -g 256 -I 256 -O " EXT4 ",uninit_bg,^flex_bg", 4608, 40,
-	 .deep = true, .batch_blocks = 500},
+	{"uninit", "-b 1024 -g 256 -I 256 -O " EXT4 ",uninit_bg,^flex_bg", 4608, 40, .deep = true,
+	 .batch_blocks = 500},
 	{"xattr-ext2", "-b 1024 -I 128 -O " EXT2, 2048, 50, .shared = true, .batch_blocks = 300},
 	{"xattr-csum", "-b 1024 -g 1024 -I 256 -O " EXT4 ",metadata_csum", 2048, 60, .shared = true,
 	 .batch_blocks = 300},

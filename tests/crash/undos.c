@@ -16,6 +16,7 @@
 
 #define SUPER_AT 1024u
 #define SUPER_BYTES 1024u
+#define MMP_BYTES 1024u
 
 /* An operation on the undo file. */
 struct mark {
@@ -133,16 +134,21 @@ static bool write_file(const struct kept *kept, uint64_t size_bytes)
 	return good;
 }
 
-/* To the byte; but e2undo -f marks the filesystem as one to be checked. */
+/*
+ * To the byte. But e2undo -f marks the filesystem as one to be checked, and takes part in multiple
+ * mount protection to do that.
+ */
 static bool as_before(const struct kept *kept, bool forced)
 {
-	const uint8_t *bytes = kept->worker->disk.bytes, *before = kept->scene->before;
-	const size_t size = kept->scene->size_bytes, behind = SUPER_AT + SUPER_BYTES;
+	const uint8_t *before = kept->scene->before;
+	uint8_t *bytes = kept->worker->disk.bytes;
+	size_t mmp_at = oracle_mmp_at(before);
 
-	if (!forced)
-		return !memcmp(bytes, before, size);
-	return !memcmp(bytes, before, SUPER_AT) &&
-	       !memcmp(bytes + behind, before + behind, size - behind);
+	if (forced)
+		memcpy(bytes + SUPER_AT, before + SUPER_AT, SUPER_BYTES);
+	if (forced && mmp_at)
+		memcpy(bytes + mmp_at, before + mmp_at, MMP_BYTES);
+	return !memcmp(bytes, before, kept->scene->size_bytes);
 }
 
 static bool undone(const struct kept *kept, bool whole, char why[ORACLE_TEXT])

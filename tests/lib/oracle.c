@@ -153,14 +153,21 @@ bool oracle_clean(const uint8_t *bytes)
 	       ext2fs_cpu_to_le16(EXT2_VALID_FS);
 }
 
-enum oracle_mmp oracle_mmp(const uint8_t *bytes)
+size_t oracle_mmp_at(const uint8_t *bytes)
 {
 	const struct ext2_super_block *super = (const void *)(bytes + SUPERBLOCK_OFFSET);
 	uint64_t block_bytes = UINT64_C(1024) << ext2fs_le32_to_cpu(super->s_log_block_size);
-	const struct mmp_struct *mmp =
-		(const void *)(bytes + ext2fs_le64_to_cpu(super->s_mmp_block) * block_bytes);
 
 	if (!(super->s_feature_incompat & ext2fs_cpu_to_le32(EXT4_FEATURE_INCOMPAT_MMP)))
+		return 0;
+	return ext2fs_le64_to_cpu(super->s_mmp_block) * block_bytes;
+}
+
+enum oracle_mmp oracle_mmp(const uint8_t *bytes)
+{
+	const struct mmp_struct *mmp = (const void *)(bytes + oracle_mmp_at(bytes));
+
+	if (!oracle_mmp_at(bytes))
 		return ORACLE_MMP_NONE;
 	switch (ext2fs_le32_to_cpu(mmp->mmp_seq)) {
 	case EXT4_MMP_SEQ_CLEAN:

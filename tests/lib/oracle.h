@@ -40,6 +40,9 @@ bool *oracle_movable(const uint8_t *bytes, size_t size_bytes, uint32_t *block_by
 /* Whether the superblock calls the filesystem clean. */
 bool oracle_clean(const uint8_t *bytes);
 
+/* Where the block (of 1024 bytes that mean something) of multiple mount protection is; 0: none. */
+size_t oracle_mmp_at(const uint8_t *bytes);
+
 /* What multiple mount protection tells other machines. */
 enum oracle_mmp {
 	ORACLE_MMP_NONE,     /* there is none */
