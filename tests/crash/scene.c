@@ -317,7 +317,7 @@ static bool resume(const struct scene *scene, struct disk *disk, struct tally *t
 		   char why[ORACLE_TEXT])
 {
 	const int most = scene->program->pack.max_bytes ? MOST_BUDGETS : MOST_RUNS;
-	struct crash_outcome outcome;
+	struct crash_outcome outcome = {.planned = false};
 
 	for (int i = 0; i < most; i++) {
 		tally_add(tally, TALLY_RESUMED, 1);
