@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A run of a program without its command line. Must do what common/cli does, in that order; but
- * plans that end worse are run to their end too (see fl_plan_cut_losses), as mover and image must
- * stand that.
+ * without a budget plans that end worse are run to their end too (see fl_plan_cut_losses): mover
+ * and image must stand that.
  */
 #include "tests/crash/programs.h"
 
@@ -99,6 +99,8 @@ static int plan(const struct crash_program *program, const struct fl_map *map,
 		error = fl_target_finish(&target, map, diag);
 	if (!error)
 		error = fl_plan_order(map, &target, &options, made, diag);
+	if (!error && budget && (*made)->left_blocks)
+		error = fl_plan_cut_losses(map, *made, diag);
 	if (!error && budget)
 		fl_plan_truncate(*made, budget);
 	fl_target_free(&target);
