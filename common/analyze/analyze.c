@@ -27,10 +27,12 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 
 	fl_analyze_files(map, &slots, &result->files);
 	fl_analyze_free(map, &slots, &result->free);
-	fl_legacy(map, &result->legacy);
-	error = fl_blamer_new(map, &blamer);
-	if (error)
-		goto out;
+	if (!options->brief) {
+		fl_legacy(map, &result->legacy);
+		error = fl_blamer_new(map, &blamer);
+		if (error)
+			goto out;
+	}
 	for (size_t i = 0; i < options->workload_count; i++) {
 		error = fl_analyze_io(map, options->workloads[i], options, blamer, &result->io[i]);
 		if (error)

@@ -250,6 +250,7 @@ static int change_image(struct run *run, bool *partly)
 {
 	const bool dry_run = run->options->dry_run, copies = run->options->output_path && !dry_run;
 	const bool writes_here = !dry_run && !copies;
+	const struct fl_metrics *last = dry_run ? &run->report.predicted : &run->report.after;
 	bool no_room, beyond = false;
 	int error;
 
@@ -282,7 +283,8 @@ static int change_image(struct run *run, bool *partly)
 	if (!error)
 		error = fl_run_present(run);
 	if (!error)
-		*partly = no_room || beyond || run->out_of_time;
+		*partly = no_room || beyond || run->out_of_time ||
+			  !fl_aims_met(&run->report.aims, last);
 	return error;
 }
 

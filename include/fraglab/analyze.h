@@ -84,6 +84,7 @@ struct fl_analyze_options {
 	size_t workload_count;
 	struct fl_stream_options stream;
 	struct fl_disk_options disk;
+	bool brief; /* without the scores of other tools and without blame, which stay 0 */
 };
 
 /*

@@ -69,8 +69,12 @@ struct fl_program {
 		char letter;
 		bool value;
 	} * own_options;
-	/* Fills the target (zero-initialised) from the map. seed and profile go to the report. */
-	int (*target)(void *settings, const struct fl_map *map, struct fl_target *target,
+	/*
+	 * Fills the target (zero-initialised) from the map; analysis says how it will be measured.
+	 * Seed, profile and aims go to the report. A run that misses an aim has status 1.
+	 */
+	int (*target)(void *settings, const struct fl_map *map,
+		      const struct fl_analyze_options *analysis, struct fl_target *target,
 		      struct fl_report *report, struct fl_diag *diag);
 	/*
 	 * The file may stay fragmented because of how the program was asked to work. NULL: the
