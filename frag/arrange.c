@@ -66,6 +66,8 @@ static bool find_hole(struct frag_arranger *a, uint32_t **link)
 /* Whether it is a hole's turn. */
 static bool hole_is_next(const struct frag_arranger *a)
 {
+	/* Where there are hardly parts to come between them, each has to. */
+	const bool urgent = a->holes.count >= a->parts.count;
 	const struct frag_item *hole, *part;
 
 	if (a->holes.first == FRAG_NO_ITEM || after_hole(a))
@@ -75,9 +77,8 @@ static bool hole_is_next(const struct frag_arranger *a)
 	hole = &a->items.at[a->holes.first];
 	part = &a->items.at[a->parts.first];
 	if (hole->len >= a->run_left + !a->before_hole)
-		return false;
-	/* Where there are hardly parts to come between them, each has to. */
-	return hole->key <= part->key || a->holes.count >= a->parts.count;
+		return urgent && !a->before_hole;
+	return urgent || hole->key <= part->key;
 }
 
 /* --- giving places --- */

@@ -112,8 +112,7 @@ static uint32_t propensity_of(const struct frag_base_file *file)
 	return file->fragments > 1 ? 1 + (chance >> 8) : 1 + (UINT32_MAX >> 10) + chance;
 }
 
-static void look_at_file(struct frag_base *base, size_t f, const struct fl_runs *by_length,
-			 uint64_t seed)
+static void look_at_file(struct frag_base *base, size_t f, uint64_t seed)
 {
 	const struct fl_target_file *item = &base->aged.files.at[f];
 	const struct fl_file *source = &base->map->files.at[item->file];
@@ -124,8 +123,8 @@ static void look_at_file(struct frag_base *base, size_t f, const struct fl_runs 
 	file->blocks = source->blocks;
 	file->fragments = (uint32_t)fl_fragments(
 		fl_array_from(&base->aged.extents, item->first_extent), item->extent_count);
-	file->least =
-		(uint32_t)fl_fragments_forced(source->blocks, by_length->at, by_length->count);
+	file->least = (uint32_t)fl_fragments_forced(source->blocks, base->by_length.at,
+						    base->by_length.count);
 	file->draw = (uint32_t)fl_rng_below(&rng, FRAG_DRAW_ONE);
 	file->propensity = propensity_of(file);
 	file->counted = fl_file_counted(source);
@@ -137,20 +136,18 @@ static void look_at_file(struct frag_base *base, size_t f, const struct fl_runs 
 static int look_at_files(struct frag_base *base, uint64_t seed)
 {
 	const struct fl_map *map = base->map;
-	struct fl_runs by_length = {0};
 	size_t next = 0;
-	int err = fl_array_append(&by_length, base->space.at, base->space.count);
+	int err = fl_array_append(&base->by_length, base->space.at, base->space.count);
 
-	fl_runs_longest_first(&by_length);
-	base->longest_space = by_length.count ? by_length.at[0].len : 0;
+	fl_runs_longest_first(&base->by_length);
+	base->longest_space = base->by_length.count ? base->by_length.at[0].len : 0;
 	for (uint32_t i = 0; i < map->files.count && !err; i++) {
 		if (next < base->aged.files.count && base->aged.files.at[next].file == i)
-			look_at_file(base, next++, &by_length, seed);
+			look_at_file(base, next++, seed);
 		else if (fl_file_counted(&map->files.at[i]))
 			add_to(&base->still, blocks_of(map, i),
 			       fl_file_fragments(map, &map->files.at[i]));
 	}
-	fl_array_free(&by_length);
 	return err;
 }
 
@@ -236,6 +233,7 @@ void frag_base_free(struct frag_base *base)
 {
 	fl_target_free(&base->aged);
 	fl_array_free(&base->space);
+	fl_array_free(&base->by_length);
 	fl_array_free(&base->holes);
 	free(base->files);
 	free(base->likely);

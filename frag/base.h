@@ -29,6 +29,7 @@ struct frag_base {
 	const struct fl_map *map; /* borrowed */
 	struct fl_target aged;	  /* in the order of map->files */
 	struct fl_runs space;	  /* all that the aged files and the holes have, by start */
+	struct fl_runs by_length; /* the same, longest first */
 	uint64_t space_blocks, longest_space, data_blocks;
 	struct fl_runs holes; /* free space of the aged layout, by start */
 	uint64_t free_blocks; /* the sum of holes */

@@ -95,7 +95,7 @@ static uint64_t share_out(struct counter *c, uint64_t rest)
 }
 
 /* Gives the chosen files, which have the fewest fragments they can, so many more. */
-static void spread(struct counter *c, uint64_t rest, uint64_t seed)
+static void spread(struct counter *c, uint64_t rest, const struct frag_dials *dials)
 {
 	const struct frag_base *base = c->base;
 	uint64_t before = 0;
@@ -104,7 +104,7 @@ static void spread(struct counter *c, uint64_t rest, uint64_t seed)
 	for (size_t i = 0; i < base->breakable; i++) {
 		const uint32_t f = base->likely[i];
 
-		fl_rng_seed(&rng, (seed ^ base->files[f].draw) * 0x9E3779B97F4A7C15u + f);
+		frag_dials_seed(dials, ~(uint64_t)f, &rng);
 		if (c->counts[f] > 1 && room_of(c, f))
 			c->weights[f] = weight_of(&base->files[f], &rng);
 	}
@@ -144,7 +144,7 @@ int frag_parts_count(const struct frag_base *base, const struct frag_dials *dial
 		return FL_ENOMEM;
 	extra = fl_max(fl_min(dials->extra, frag_base_most_extra(base, fragmented)), least);
 	choose_files(&c, fragmented, extra);
-	spread(&c, extra - least, dials->seed);
+	spread(&c, extra - least, dials);
 	free(c.weights);
 	return 0;
 }

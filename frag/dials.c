@@ -23,16 +23,21 @@ struct setter {
 };
 
 int frag_dials_refuse(const struct fl_aims *aims, enum fl_aim_key key, uint64_t nearest,
-		      struct fl_diag *diag)
+		      const char *said, struct fl_diag *diag)
 {
 	uint64_t wanted = fl_aims_find(aims, key)->wanted;
 	char want[FL_AIM_TEXT], near[FL_AIM_TEXT];
 
 	return fl_fail(
-		diag, FL_ENOROOM, "plan: --target %s: %s%s cannot be; %s that is possible is %s",
+		diag, FL_ENOROOM, "plan: --target %s: %s%s: not possible; the %s that %s is %s",
 		fl_aim_name(key), fl_aim_format(key, wanted, want),
 		aims->count > 1 ? " with the other targets" : "",
-		wanted > nearest ? "the most" : "the least", fl_aim_format(key, nearest, near));
+		wanted > nearest ? "most" : "least", said, fl_aim_format(key, nearest, near));
+}
+
+static int refuse(const struct setter *s, enum fl_aim_key key, uint64_t nearest)
+{
+	return frag_dials_refuse(s->aims, key, nearest, "can be", s->diag);
 }
 
 /* From low to high, the more evenly in doublings the further apart they are. */
@@ -85,6 +90,22 @@ static uint64_t most_by_mean(const struct setter *s)
 	return low;
 }
 
+/* The fewest files that can have so many fragments beyond one. */
+static uint64_t fewest_files(const struct setter *s, uint64_t extra)
+{
+	uint64_t low = s->base->forced, high = s->base->breakable;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (frag_base_most_extra(s->base, middle) >= extra)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
 static uint64_t likely_files(const struct setter *s, uint64_t extra)
 {
 	return fl_max(extra / s->extra_permille * PERMILLE +
@@ -92,43 +113,63 @@ static uint64_t likely_files(const struct setter *s, uint64_t extra)
 		      extra > 0);
 }
 
+/* Files in pieces, where the aims have the mean of their fragments. */
+static uint64_t files_by_mean(const struct setter *s)
+{
+	const struct frag_base *base = s->base;
+	uint64_t most = most_by_mean(s);
+
+	if (s->has_mix)
+		return between(fl_max(base->forced, 1), most, s->mix);
+	return fl_max(fl_min(fl_max(base->moved.fragmented, base->breakable / 10), most), 1);
+}
+
+/* Files in pieces, where the aims have the number of all fragments. */
+static uint64_t files_by_extra(const struct setter *s, uint64_t extra)
+{
+	const struct frag_base *base = s->base;
+
+	if (s->extents)
+		return less(frag_portion(extra + base->still.extra, FL_AIM_ONE,
+					 s->extents->wanted - FL_AIM_ONE),
+			    base->still.fragmented);
+	if (s->has_mix)
+		return between(fewest_files(s, extra), fl_min(extra, base->breakable), s->mix);
+	return likely_files(s, extra);
+}
+
+/* Fragments beyond one, where the aims have how many files are in pieces. */
+static uint64_t extra_by_files(const struct setter *s, uint64_t fragmented)
+{
+	if (s->extents)
+		return extra_by_mean(s, fragmented);
+	if (s->has_mix)
+		return between(fragmented, frag_base_most_extra(s->base, fragmented), s->mix);
+	return fragmented * s->extra_permille / PERMILLE;
+}
+
 /* Files in pieces and fragments, before they are held against what can be. */
 static void set_fragments(struct setter *s)
 {
 	const struct frag_base *base = s->base;
 	struct frag_dials *dials = s->dials;
-	uint64_t most;
 
 	dials->fragmented = base->moved.fragmented;
 	dials->extra = base->moved.extra;
+	if (s->fragmented)
+		dials->fragmented = less(millionths(s->all.files, s->fragmented->wanted),
+					 base->still.fragmented);
 	if (s->score)
 		dials->extra = less(
 			millionths(s->all.blocks - s->all.files, FL_AIM_ONE - s->score->wanted),
 			base->still.extra);
-	if (s->fragmented)
-		dials->fragmented = less(millionths(s->all.files, s->fragmented->wanted),
-					 base->still.fragmented);
-	if (s->fragmented && s->extents) {
-		dials->extra = extra_by_mean(s, dials->fragmented);
-	} else if (s->fragmented && !s->score) {
-		most = frag_base_most_extra(base, dials->fragmented);
-		dials->extra = s->has_mix ? between(dials->fragmented, most, s->mix)
-					  : dials->fragmented * s->extra_permille / PERMILLE;
-	} else if (s->extents && s->score) {
-		uint64_t extra = (dials->extra + base->still.extra);
-
-		dials->fragmented =
-			less(frag_portion(extra, FL_AIM_ONE, s->extents->wanted - FL_AIM_ONE),
-			     base->still.fragmented);
-	} else if (s->extents) {
-		most = most_by_mean(s);
-		dials->fragmented =
-			s->has_mix ? between(base->forced, most, s->mix)
-				   : fl_min(fl_max(base->moved.fragmented, base->breakable / 10),
-					    most);
-		dials->extra = extra_by_mean(s, dials->fragmented);
+	if (s->fragmented && (s->extents || !s->score)) {
+		dials->extra = extra_by_files(s, dials->fragmented);
 	} else if (s->score && !s->fragmented) {
-		dials->fragmented = likely_files(s, dials->extra);
+		dials->fragmented = files_by_extra(s, dials->extra);
+	} else if (s->extents) {
+		dials->fragmented = files_by_mean(s);
+		dials->extra = extra_by_mean(s, dials->fragmented);
 	} else if (s->has_mix && !s->score) {
 		dials->extra = between(0, frag_base_most_extra(base, base->breakable), s->mix);
 		dials->fragmented = likely_files(s, dials->extra);
@@ -164,7 +205,7 @@ static int check_fragments(const struct setter *s)
 		const struct fl_aim *aim = fl_aims_find(s->aims, keys[i]);
 
 		if (aim && !fl_aim_met(aim, value_of(s, keys[i])))
-			return frag_dials_refuse(s->aims, keys[i], value_of(s, keys[i]), s->diag);
+			return refuse(s, keys[i], value_of(s, keys[i]));
 	}
 	return 0;
 }
@@ -197,11 +238,10 @@ static int make_partings(struct setter *s, enum fl_aim_key key, uint64_t holes)
 	if (!fixed && s->dials->extra >= extra)
 		return 0;
 	room = partings(s, fixed ? s->dials->extra : fl_min(s->dials->extra, most));
-	return frag_dials_refuse(s->aims, key,
-				 key == FL_AIM_FREE_EXTENTS ? room
-							    : fl_div_up(base->free_blocks, room) *
-								      base->map->geo.block_bytes,
-				 s->diag);
+	return refuse(s, key,
+		      key == FL_AIM_FREE_EXTENTS
+			      ? room
+			      : fl_div_up(base->free_blocks, room) * base->map->geo.block_bytes);
 }
 
 static int set_holes(struct setter *s)
@@ -212,25 +252,30 @@ static int set_holes(struct setter *s)
 	struct frag_dials *dials = s->dials;
 	uint64_t fewest;
 
+	fewest = fl_fragments_forced(free, base->by_length.at, base->by_length.count);
 	dials->holes = base->holes.count;
+	/* Holes are in the way of order. */
+	if (dials->order < 0 && !s->largest)
+		dials->holes = fewest + frag_portion(less(dials->holes, fewest),
+						     FRAG_DRAW_ONE - (uint64_t)-dials->order,
+						     FRAG_DRAW_ONE);
 	if (s->holes)
 		dials->holes = fl_min(s->holes->wanted, free);
 	if (s->holes && !fl_aim_met(s->holes, dials->holes))
-		return frag_dials_refuse(s->aims, FL_AIM_FREE_EXTENTS, free, s->diag);
+		return refuse(s, FL_AIM_FREE_EXTENTS, free);
 	if (s->largest) {
 		dials->largest = fl_min(fl_max(s->largest->wanted / block_bytes, 1), longest);
 		if (!fl_aim_met(s->largest, dials->largest * block_bytes))
-			return frag_dials_refuse(s->aims, FL_AIM_LARGEST_FREE,
-						 dials->largest * block_bytes, s->diag);
+			return refuse(s, FL_AIM_LARGEST_FREE, dials->largest * block_bytes);
 	}
-	fewest = fl_div_up(free, dials->largest ? dials->largest : fl_max(base->longest_space, 1));
+	if (dials->largest)
+		fewest = fl_max(fewest, fl_div_up(free, dials->largest));
 	if (s->holes && s->holes->wanted < fewest && !fl_aim_met(s->holes, fewest))
-		return frag_dials_refuse(s->aims, FL_AIM_FREE_EXTENTS, fewest, s->diag);
+		return refuse(s, FL_AIM_FREE_EXTENTS, fewest);
 	if (s->largest && s->holes && dials->largest + dials->holes - 1 > free) {
 		dials->largest = free - dials->holes + 1;
 		if (!fl_aim_met(s->largest, dials->largest * block_bytes))
-			return frag_dials_refuse(s->aims, FL_AIM_LARGEST_FREE,
-						 dials->largest * block_bytes, s->diag);
+			return refuse(s, FL_AIM_LARGEST_FREE, dials->largest * block_bytes);
 	}
 	if (!s->holes)
 		dials->holes = fl_max(dials->holes, fewest);
@@ -242,23 +287,25 @@ static int set_holes(struct setter *s)
 			     s->holes ? dials->holes : fewest);
 }
 
-/* First the order from that of paths to the history's, then fragments, then disorder. */
-static void set_step(struct setter *s, uint32_t step)
+struct frag_way frag_way_at(uint32_t step)
 {
-	const int32_t one = FRAG_DRAW_ONE;
-	const int32_t at = (int32_t)step;
+	const uint32_t one = FRAG_DRAW_ONE;
 
-	s->has_mix = step < FRAG_WAY_STEPS;
-	s->mix = at < one ? 0 : (uint32_t)fl_min((uint64_t)(at - one), FRAG_DRAW_ONE);
-	s->dials->order = !s->has_mix ? 0 : at < one ? at - one : at > 2 * one ? at - 2 * one : 0;
+	if (step < one)
+		return (struct frag_way){.order = (int32_t)step - (int32_t)one};
+	if (step < 2 * one)
+		return (struct frag_way){.mix = step - one};
+	return (struct frag_way){.mix = one, .order = (int32_t)(step - 2 * one)};
 }
 
-int frag_dials_set(const struct frag_base *base, const struct fl_aims *aims, uint32_t step,
-		   struct frag_dials *dials, struct fl_diag *diag)
+int frag_dials_set(const struct frag_base *base, const struct fl_aims *aims,
+		   const struct frag_way *way, struct frag_dials *dials, struct fl_diag *diag)
 {
 	struct setter s = {
 		.base = base,
 		.aims = aims,
+		.mix = way->mix,
+		.has_mix = !way->as_aged,
 		.fragmented = fl_aims_find(aims, FL_AIM_FRAGMENTED),
 		.extents = fl_aims_find(aims, FL_AIM_EXTENTS),
 		.score = fl_aims_find(aims, FL_AIM_LAYOUT_SCORE),
@@ -271,11 +318,11 @@ int frag_dials_set(const struct frag_base *base, const struct fl_aims *aims, uin
 	};
 	int err;
 
+	dials->order = way->order;
 	s.all.files += base->still.files;
 	s.all.blocks += base->still.blocks;
 	if (base->moved.fragmented)
 		s.extra_permille = base->moved.extra * PERMILLE / base->moved.fragmented;
-	set_step(&s, step);
 	set_fragments(&s);
 	if (s.fragmented || s.extents || s.score || s.has_mix)
 		keep_possible(base, dials);

@@ -146,7 +146,7 @@ static int shape(const struct frag_base *base, const struct frag_dials *dials, u
 	struct fl_rng rng;
 	int err = 0;
 
-	fl_rng_seed(&rng, dials->seed ^ 0x686F6C6573u);
+	frag_dials_seed(dials, UINT64_C(1) << 63, &rng);
 	if (!holes->count)
 		err = fl_array_push(holes, ((struct fl_run){disk / 2, 1}));
 	if (!err && holes->count > count)
@@ -163,6 +163,9 @@ static int shape(const struct frag_base *base, const struct frag_dials *dials, u
 		return FL_EINVAL;
 	if (dials->largest)
 		raise_longest(holes, cap);
+	for (size_t i = 0; i < holes->count; i++)
+		if ((int64_t)fl_rng_below(&rng, FRAG_DRAW_ONE) < -(int64_t)dials->order)
+			holes->at[i].start = disk;
 	return 0;
 }
 

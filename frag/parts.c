@@ -17,6 +17,11 @@ struct cutter {
 	struct fl_target trial;
 };
 
+void frag_dials_seed(const struct frag_dials *dials, uint64_t number, struct fl_rng *rng)
+{
+	fl_rng_seed(rng, dials->seed * 0x9E3779B97F4A7C15u + number);
+}
+
 static int list_fragments(struct cutter *c, uint32_t f)
 {
 	const struct fl_target *aged = &c->base->aged;
@@ -107,17 +112,19 @@ static int split_fragments(struct cutter *c, uint32_t f, uint32_t count)
 /* Gives pieces another turn where the dial for the order says so. */
 static void set_order(struct cutter *c, uint32_t f, size_t first)
 {
-	const struct frag_base_file *file = &c->base->files[f];
+	const uint64_t path_at = c->base->files[f].path_at;
 	const int32_t order = c->dials->order;
 	uint64_t before = 0;
+	struct fl_rng rng;
 
+	frag_dials_seed(c->dials, 2 * (uint64_t)f + 1, &rng);
 	for (size_t i = first; i < c->parts->count; i++) {
 		struct frag_part *part = &c->parts->at[i];
-		uint64_t place = fl_rng_below(&c->rng, c->base->map->geo.blocks);
-		uint64_t draw = fl_rng_below(&c->rng, FRAG_DRAW_ONE);
+		uint64_t draw = fl_rng_below(&rng, FRAG_DRAW_ONE);
+		uint64_t place = fl_rng_below(&rng, c->base->map->geo.blocks);
 
-		if (order < 0 && file->draw < (uint32_t)-order)
-			part->key = file->path_at + before;
+		if (draw < (uint64_t) - (int64_t)order && order < 0)
+			part->key = path_at + before;
 		else if (order > 0 && draw < (uint64_t)order)
 			part->key = place;
 		before += part->len;
@@ -149,7 +156,7 @@ static int add_file(struct cutter *c, uint32_t f, uint32_t count, uint64_t *tree
 	uint64_t blocks = 0;
 	int err = list_fragments(c, f);
 
-	fl_rng_seed(&c->rng, (c->dials->seed << 17) ^ (UINT64_C(0xD1B54A32D192ED03) * (f + 1)));
+	frag_dials_seed(c->dials, 2 * (uint64_t)f, &c->rng);
 	/* Its place; where there is no tree the pieces move up. */
 	if (!err)
 		err = fl_array_push(c->parts,

@@ -29,14 +29,17 @@ struct frag_dials {
 	 * Those of the base: as the history has them. */
 	uint64_t fragmented, extra;
 	/*
-	 * From -FRAG_DRAW_ONE: all files in the order of their paths, over 0: as in the history, to
-	 * FRAG_DRAW_ONE: no order at all.
+	 * From -FRAG_DRAW_ONE: all files in the order of their paths and holes behind them, over 0:
+	 * as in the history, to FRAG_DRAW_ONE: no order at all.
 	 */
 	int32_t order;
 	uint64_t holes;	  /* how many */
 	uint64_t largest; /* blocks of the largest hole; 0: as it comes */
 	uint64_t seed;
 };
+
+/* A generator for one of the things that are drawn. */
+void frag_dials_seed(const struct frag_dials *dials, uint64_t number, struct fl_rng *rng);
 
 /* Fragments of each file of the base, in counts. Dials beyond what is possible: the nearest. */
 int frag_parts_count(const struct frag_base *base, const struct frag_dials *dials,

@@ -4,6 +4,7 @@
  */
 #include "frag/tune.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,9 @@
 #include "frag/only.h"
 #include "frag/dials.h"
 
-#define TRIES 24u
+#define TRIES 25u
+#define NARROW (FRAG_WAY_STEPS >> 11) /* steps between which nothing changes any more */
+#define NONE UINT64_MAX
 /* Of an aim's tolerance, in thousandths: near enough to stop; too far to be put up with. */
 #define NEAR 150u
 #define FAR 3000u
@@ -22,14 +25,20 @@ struct tuner {
 	struct frag_base base;
 	struct fl_analyze_options analysis;
 	struct fl_diag *diag;
-	/* Steps of the way between which the sequential ratio lies that is wanted. */
+	/*
+	 * Steps between which the sequential ratio lies that is wanted: of the way; or, where it
+	 * leaps, of the order alone, at this point. And the ratios there; NONE: not known.
+	 */
 	uint32_t low, high;
+	uint64_t at_low, at_high;
+	struct frag_way point;
+	bool order_only;
 	/* What layouts have too few of, to be asked for beside what is wanted. */
 	int64_t fragmented, extra, holes, largest;
 	struct fl_metrics *metrics; /* of the layout at hand */
 	struct fl_target best;
 	struct fl_metrics *best_metrics;
-	uint64_t best_miss; /* UINT64_MAX: no layout yet */
+	uint64_t best_miss; /* NONE: no layout yet */
 };
 
 static int layout_of(const struct tuner *t, const struct frag_dials *dials,
@@ -95,6 +104,14 @@ static int measure(struct tuner *t, struct fl_target *target, uint64_t *miss)
 	if (err)
 		return err;
 	*miss = worst_miss(t->options->aims, t->metrics, &which);
+	if (getenv("FRAG_TRACE"))
+		fprintf(stderr,
+			"low %u high %u: seq %.4f frag %lu extra %lu holes %lu largest %lu miss "
+			"%lu\n",
+			t->low, t->high, (double)fl_aim_value(FL_AIM_SEQUENTIAL, t->metrics) / 1e6,
+			t->metrics->files.fragmented,
+			t->metrics->files.fragments - t->metrics->files.count,
+			t->metrics->free.extents, t->metrics->free.largest_bytes, *miss);
 	if (*miss >= t->best_miss)
 		return 0;
 	t->best_miss = *miss;
@@ -117,6 +134,41 @@ static bool correct(int64_t *by, uint64_t wanted, uint64_t found)
 	return wanted != found;
 }
 
+static struct frag_way way_of(const struct tuner *t, uint32_t step)
+{
+	struct frag_way way = t->point;
+
+	if (!t->order_only)
+		return frag_way_at(step);
+	way.order = (int32_t)step - (int32_t)FRAG_DRAW_ONE;
+	return way;
+}
+
+/* Takes a step in place of one of the two between which the wanted ratio lies. False: too near. */
+static bool narrow(struct tuner *t, uint64_t wanted, uint32_t step)
+{
+	const uint64_t found = fl_aim_value(FL_AIM_SEQUENTIAL, t->metrics);
+
+	*(found > wanted ? &t->low : &t->high) = step;
+	*(found > wanted ? &t->at_low : &t->at_high) = found;
+	if (t->high - t->low > NARROW)
+		return true;
+	if (t->order_only || t->at_low == NONE || t->at_high == NONE)
+		return false;
+	/* It leaps here. From the nearer side the order leads across, slowly. */
+	t->order_only = true;
+	if (t->at_low - wanted < wanted - t->at_high) {
+		t->point = frag_way_at(t->low);
+		t->high = 2 * FRAG_DRAW_ONE;
+		t->low = (uint32_t)(t->point.order + (int32_t)FRAG_DRAW_ONE);
+	} else {
+		t->point = frag_way_at(t->high);
+		t->high = (uint32_t)(t->point.order + (int32_t)FRAG_DRAW_ONE);
+		t->low = 0;
+	}
+	return t->high - t->low > NARROW;
+}
+
 /* Turns the dials by what was measured. False: there is nothing to turn. */
 static bool turn(struct tuner *t, const struct frag_dials *wanted, uint32_t step)
 {
@@ -136,13 +188,8 @@ static bool turn(struct tuner *t, const struct frag_dials *wanted, uint32_t step
 	if (fl_aims_find(aims, FL_AIM_LARGEST_FREE))
 		turned |= correct(&t->largest, wanted->largest,
 				  t->metrics->free.largest_bytes / t->map->geo.block_bytes);
-	if (sequential && t->high - t->low > 1) {
-		if (fl_aim_value(FL_AIM_SEQUENTIAL, t->metrics) > sequential->wanted)
-			t->low = step;
-		else
-			t->high = step;
-		turned = true;
-	}
+	if (sequential)
+		turned |= narrow(t, sequential->wanted, step);
 	return turned;
 }
 
@@ -150,11 +197,12 @@ static bool turn(struct tuner *t, const struct frag_dials *wanted, uint32_t step
 static int try_one(struct tuner *t, bool *again)
 {
 	const bool has_way = fl_aims_find(t->options->aims, FL_AIM_SEQUENTIAL);
-	const uint32_t step = has_way ? t->low + (t->high - t->low) / 2 : FRAG_WAY_STEPS;
+	const uint32_t step = t->low + (t->high - t->low) / 2;
+	const struct frag_way way = has_way ? way_of(t, step) : (struct frag_way){.as_aged = true};
 	struct frag_dials wanted = {.seed = t->options->seed}, dials;
 	struct fl_target target = {0};
 	uint64_t miss;
-	int err = frag_dials_set(&t->base, t->options->aims, step, &wanted, t->diag);
+	int err = frag_dials_set(&t->base, t->options->aims, &way, &wanted, t->diag);
 
 	*again = false;
 	if (err)
@@ -169,7 +217,7 @@ static int try_one(struct tuner *t, bool *again)
 	if (!err)
 		err = measure(t, &target, &miss);
 	fl_target_free(&target);
-	if (err == FL_ENOROOM && has_way && t->high - t->low > 1) {
+	if (err == FL_ENOROOM && has_way && t->high - t->low > NARROW) {
 		/* Too many fragments for the room that mapping trees have. */
 		t->high = step;
 		*again = true;
@@ -205,14 +253,14 @@ static int find_best(struct tuner *t)
 		return fl_fail(t->diag, err, "plan: too few free blocks for the mapping trees");
 	if (err)
 		return err;
-	if (t->best_miss == UINT64_MAX)
+	if (t->best_miss == NONE)
 		return fl_fail(t->diag, FL_ENOROOM,
 			       "plan: too few free blocks for the mapping trees");
 	if (t->best_miss <= FAR)
 		return 0;
 	(void)worst_miss(t->options->aims, t->best_metrics, &which);
 	return frag_dials_refuse(t->options->aims, which->key,
-				 fl_aim_value(which->key, t->best_metrics), t->diag);
+				 fl_aim_value(which->key, t->best_metrics), "was found", t->diag);
 }
 
 int frag_tune(const struct frag_tune_options *options, const struct fl_map *map,
@@ -224,10 +272,12 @@ int frag_tune(const struct frag_tune_options *options, const struct fl_map *map,
 		.map = map,
 		.analysis = *options->analysis,
 		.diag = diag ? diag : &own,
-		.high = FRAG_WAY_STEPS - 1,
+		.high = FRAG_WAY_STEPS,
+		.at_low = NONE,
+		.at_high = NONE,
 		.metrics = calloc(1, sizeof(*t.metrics)),
 		.best_metrics = calloc(1, sizeof(*t.best_metrics)),
-		.best_miss = UINT64_MAX,
+		.best_miss = NONE,
 	};
 	int err = t.metrics && t.best_metrics ? check_parts(options, diag) : FL_ENOMEM;
 
