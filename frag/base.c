@@ -121,6 +121,9 @@ static void look_at_file(struct frag_base *base, size_t f, uint64_t seed)
 
 	fl_rng_seed(&rng, seed ^ ((uint64_t)source->ino * 0x9E3779B97F4A7C15u) ^ source->kind);
 	file->blocks = source->blocks;
+	file->bytes = blocks_of(base->map, item->file) *
+		      (base->map->blocks ? base->map->blocks->geo.block_bytes
+					 : base->map->geo.block_bytes);
 	file->fragments = (uint32_t)fl_fragments(
 		fl_array_from(&base->aged.extents, item->first_extent), item->extent_count);
 	file->least = (uint32_t)fl_fragments_forced(source->blocks, base->by_length.at,

@@ -12,6 +12,7 @@
 
 struct frag_base_file {
 	uint64_t blocks;     /* of the map: with bigalloc, clusters */
+	uint64_t bytes;	     /* of its data blocks */
 	uint64_t path_at;    /* where it lies when all are in path order, a block of the disk */
 	uint32_t fragments;  /* as aged */
 	uint32_t least;	     /* fragments that fixed metadata force */

@@ -127,6 +127,29 @@ static void spread(struct counter *c, uint64_t rest, const struct frag_dials *di
 	}
 }
 
+/* Each file has what those of its size have in the other image; the likely ones the most. */
+static void count_alike(const struct frag_base *base, const struct fl_shape *like, uint32_t *counts)
+{
+	uint64_t sizes[FL_SHAPE_CLASSES] = {0}, seen[FL_SHAPE_CLASSES] = {0};
+
+	for (size_t f = 0; f < base->aged.files.count; f++) {
+		counts[f] = base->files[f].least;
+		if (base->files[f].counted)
+			sizes[fl_shape_class(base->files[f].bytes)]++;
+	}
+	for (size_t i = 0; i < base->breakable; i++) {
+		const struct frag_base_file *file = &base->files[base->likely[i]];
+		const size_t class = fl_shape_class(file->bytes);
+		const struct fl_numbers *numbers = fl_shape_fragments(like, class);
+		uint64_t most = fl_min(file->blocks, UINT32_MAX), count = file->least;
+
+		if (numbers->count)
+			count = fl_numbers_quantile(numbers, sizes[class] - ++seen[class],
+						    sizes[class]);
+		counts[base->likely[i]] = (uint32_t)fl_max(fl_min(count, most), file->least);
+	}
+}
+
 int frag_parts_count(const struct frag_base *base, const struct frag_dials *dials, uint32_t *counts)
 {
 	const size_t count = base->aged.files.count;
@@ -134,6 +157,10 @@ int frag_parts_count(const struct frag_base *base, const struct frag_dials *dial
 	uint64_t fragmented = fl_max(fl_min(dials->fragmented, base->breakable), base->forced);
 	uint64_t least = frag_base_least_extra(base, fragmented), extra;
 
+	if (dials->like) {
+		count_alike(base, dials->like, counts);
+		return 0;
+	}
 	if (dials->fragmented == base->moved.fragmented && dials->extra == base->moved.extra) {
 		for (size_t f = 0; f < count; f++)
 			counts[f] = base->files[f].fragments;

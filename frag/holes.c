@@ -136,17 +136,40 @@ static void raise_longest(struct holes *holes, uint64_t cap)
 	}
 }
 
+/* As many as the other image has to so much free space, and as long. */
+static int list_alike(const struct frag_base *base, const struct frag_dials *dials, uint64_t blocks,
+		      struct holes *holes)
+{
+	const struct fl_numbers *like = &dials->like->free_bytes;
+	const uint64_t block_bytes = base->map->geo.block_bytes;
+	const uint64_t all = fl_max(dials->like->all_free_bytes / block_bytes, 1);
+	uint64_t count = blocks / all * like->count + frag_portion(like->count, blocks % all, all);
+	struct fl_rng rng;
+
+	count = fl_min(fl_max(count, 1), blocks);
+	frag_dials_seed(dials, UINT64_C(3) << 62, &rng);
+	for (uint64_t i = 0; i < count && like->count; i++) {
+		uint64_t len = fl_max(fl_numbers_quantile(like, i, count) / block_bytes, 1);
+		struct fl_run run = {fl_rng_below(&rng, base->map->geo.blocks), len};
+
+		if (fl_array_push(holes, run))
+			return FL_ENOMEM;
+	}
+	return 0;
+}
+
 static int shape(const struct frag_base *base, const struct frag_dials *dials, uint64_t blocks,
 		 struct holes *holes)
 {
 	const uint64_t disk = base->map->geo.blocks;
 	const uint64_t cap =
 		dials->largest ? fl_min(dials->largest, base->longest_space) : base->longest_space;
-	uint64_t count = fl_min(fl_max(fl_max(dials->holes, fl_div_up(blocks, cap)), 1), blocks);
+	uint64_t count = dials->like ? holes->count : dials->holes;
 	struct fl_rng rng;
 	int err = 0;
 
 	frag_dials_seed(dials, UINT64_C(1) << 63, &rng);
+	count = fl_min(fl_max(fl_max(count, fl_div_up(blocks, cap)), 1), blocks);
 	if (!holes->count)
 		err = fl_array_push(holes, ((struct fl_run){disk / 2, 1}));
 	if (!err && holes->count > count)
@@ -173,7 +196,8 @@ int frag_parts_of_holes(const struct frag_base *base, const struct frag_dials *d
 			uint64_t blocks, struct frag_parts *parts)
 {
 	struct holes holes = {0};
-	int err = fl_array_append(&holes, base->holes.at, base->holes.count);
+	int err = dials->like ? list_alike(base, dials, blocks, &holes)
+			      : fl_array_append(&holes, base->holes.at, base->holes.count);
 
 	if (!err && blocks)
 		err = shape(base, dials, blocks, &holes);

@@ -28,6 +28,7 @@ static const char usage[] =
 	"                       sequential=15%, fragmented=40%, extents=8 (mean of a file\n"
 	"                       in pieces), layout-score=0.6, largest-free=4M,\n"
 	"                       free-extents=20000\n"
+	"      --like IMAGE     fragments of files by size, and holes, as in another image\n"
 	"\n"
 	"Instead of ageing:\n"
 	"      --file PATH      a file in IMAGE, or a pattern; may be repeated\n"
@@ -38,6 +39,7 @@ static const char usage[] =
 struct frag_run {
 	struct frag_settings settings;
 	struct frag_profile profile;
+	const char *like; /* --like: another image; NULL: none */
 	const char *ages; /* an option for ageing that was given; NULL: none */
 };
 
@@ -83,6 +85,12 @@ static int take_option(void *context, const char *name, const char *value, struc
 	if (!strcmp(name, "file") || !strcmp(name, "extents"))
 		return take_wish(&settings->wishes, name, value, diag);
 	run->ages = name;
+	if (!strcmp(name, "like")) {
+		if (run->like)
+			return fl_fail(diag, FL_ESYNTAX, "is given twice");
+		run->like = value;
+		return 0;
+	}
 	if (!strcmp(name, "target"))
 		return take_aim(&settings->aims, value, diag);
 	if (!strcmp(name, "months")) {
@@ -129,6 +137,20 @@ static int list_profiles(void *context, char **text)
 	return fclose(stream) ? FL_ENOMEM : error;
 }
 
+/* What is wanted of a layout like another one: no distance, of the part that is changed. */
+static int aim_alike(struct frag_settings *settings, struct fl_diag *diag)
+{
+	int error = 0;
+
+	if (settings->aims.count)
+		return fl_fail(diag, FL_ESYNTAX, "--like: not with --target");
+	if (!settings->free_only)
+		error = fl_array_push(&settings->aims, ((struct fl_aim){.key = FL_AIM_LIKE_FILES}));
+	if (!error && !settings->files_only)
+		error = fl_array_push(&settings->aims, ((struct fl_aim){.key = FL_AIM_LIKE_FREE}));
+	return error;
+}
+
 static int make_target(void *context, const struct fl_map *map,
 		       const struct fl_analyze_options *analysis, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
@@ -136,12 +158,17 @@ static int make_target(void *context, const struct fl_map *map,
 	struct frag_run *run = context;
 	struct frag_settings *settings = &run->settings;
 
+	int error;
+
 	settings->analysis = analysis;
 	if (settings->wishes.count && run->ages)
 		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --file, which ages nothing",
 			       run->ages);
 	if (settings->wishes.count)
 		return frag_target(settings, map, target, diag);
+	error = run->like ? aim_alike(settings, diag) : 0;
+	if (error)
+		return error;
 	report->seed = settings->seed;
 	report->months = settings->months;
 	report->profile = strdup(settings->profile->name);
@@ -154,9 +181,10 @@ static int make_target(void *context, const struct fl_map *map,
 int main(int argc, char **argv)
 {
 	static const struct fl_program_option own_options[] = {
-		{"extents", 0, true},	 {"file", 0, true},	{"files-only", 0, false},
-		{"free-only", 0, false}, {"months", 'm', true}, {"profile", 'p', true},
-		{"seed", 's', true},	 {"target", 0, true},	{NULL, 0, false},
+		{"extents", 0, true},	 {"file", 0, true},   {"files-only", 0, false},
+		{"free-only", 0, false}, {"like", 0, true},   {"months", 'm', true},
+		{"profile", 'p', true},	 {"seed", 's', true}, {"target", 0, true},
+		{NULL, 0, false},
 	};
 	struct frag_run run = {
 		.settings = {.months = FRAG_DEFAULT_MONTHS,
@@ -170,6 +198,7 @@ int main(int argc, char **argv)
 		.answer = list_profiles,
 		.own_options = own_options,
 		.target = make_target,
+		.like = &run.like,
 		.settings = &run,
 	};
 	int status;

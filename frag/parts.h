@@ -6,6 +6,8 @@
 #ifndef FRAG_PARTS_H
 #define FRAG_PARTS_H
 
+#include <fraglab/shape.h>
+
 #include "frag/base.h"
 
 enum frag_part_kind { FRAG_PART_TREE, FRAG_PART_PIECE, FRAG_PART_HOLE };
@@ -35,6 +37,9 @@ struct frag_dials {
 	int32_t order;
 	uint64_t holes;	  /* how many */
 	uint64_t largest; /* blocks of the largest hole; 0: as it comes */
+	/* NULL, or what files and holes are shaped like; then fragmented, extra and holes say
+	 * nothing. Borrowed. */
+	const struct fl_shape *like;
 	uint64_t seed;
 };
 

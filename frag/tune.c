@@ -199,7 +199,7 @@ static int try_one(struct tuner *t, bool *again)
 	const bool has_way = fl_aims_find(t->options->aims, FL_AIM_SEQUENTIAL);
 	const uint32_t step = t->low + (t->high - t->low) / 2;
 	const struct frag_way way = has_way ? way_of(t, step) : (struct frag_way){.as_aged = true};
-	struct frag_dials wanted = {.seed = t->options->seed}, dials;
+	struct frag_dials wanted = {.seed = t->options->seed, .like = t->analysis.like}, dials;
 	struct fl_target target = {0};
 	uint64_t miss;
 	int err = frag_dials_set(&t->base, t->options->aims, &way, &wanted, t->diag);
@@ -256,7 +256,8 @@ static int find_best(struct tuner *t)
 	if (t->best_miss == NONE)
 		return fl_fail(t->diag, FL_ENOROOM,
 			       "plan: too few free blocks for the mapping trees");
-	if (t->best_miss <= FAR)
+	/* Another image may be of a kind that this one can't have: so like as can be. */
+	if (t->best_miss <= FAR || t->analysis.like)
 		return 0;
 	(void)worst_miss(t->options->aims, t->best_metrics, &which);
 	return frag_dials_refuse(t->options->aims, which->key,

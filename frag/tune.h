@@ -12,6 +12,7 @@ struct frag_tune_options {
 	const struct fl_aims *aims;		   /* one or more */
 	const struct fl_analyze_options *analysis; /* how the outcome will be measured */
 	uint64_t seed;
+	/* analysis->like, if there is one, is what the layout shall be like. */
 	bool files_only, free_only; /* as in struct frag_settings */
 };
 

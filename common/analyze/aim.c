@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define RATIO_TOLERANCE (FL_AIM_ONE / 100)
+#define DISTANCE_TOLERANCE (FL_AIM_ONE / 20)
 #define TOLERANCE_PERCENT 5u
 #define DIGITS 6u /* behind the point: millionths */
 
@@ -24,6 +25,8 @@ static const struct {
 	[FL_AIM_LAYOUT_SCORE] = {"layout-score", FL_AIM_RATIO},
 	[FL_AIM_LARGEST_FREE] = {"largest-free", FL_AIM_BYTES},
 	[FL_AIM_FREE_EXTENTS] = {"free-extents", FL_AIM_COUNT},
+	[FL_AIM_LIKE_FILES] = {"like-files", FL_AIM_RATIO},
+	[FL_AIM_LIKE_FREE] = {"like-free", FL_AIM_RATIO},
 };
 
 const char *fl_aim_name(enum fl_aim_key key)
@@ -104,7 +107,7 @@ int fl_aim_parse(const char *text, struct fl_aim *aim, struct fl_diag *diag)
 	while (key < FL_AIM_KEYS &&
 	       (strlen(keys[key].name) != length || strncmp(text, keys[key].name, length) != 0))
 		key++;
-	if (!value || key == FL_AIM_KEYS)
+	if (!value || key == FL_AIM_LIKE_FILES)
 		return fl_fail(diag, FL_ESYNTAX,
 			       "not one of sequential=, fragmented=, extents=, layout-score=, "
 			       "largest-free= and free-extents=: '%s'",
@@ -169,6 +172,10 @@ uint64_t fl_aim_value(enum fl_aim_key key, const struct fl_metrics *metrics)
 		return metrics->free.largest_bytes;
 	case FL_AIM_FREE_EXTENTS:
 		return metrics->free.extents;
+	case FL_AIM_LIKE_FILES:
+		return metrics->like_files;
+	case FL_AIM_LIKE_FREE:
+		return metrics->like_free;
 	case FL_AIM_KEYS:
 		break;
 	}
@@ -177,10 +184,11 @@ uint64_t fl_aim_value(enum fl_aim_key key, const struct fl_metrics *metrics)
 
 uint64_t fl_aim_tolerance(const struct fl_aim *aim)
 {
-	return keys[aim->key].unit == FL_AIM_RATIO
-		       ? RATIO_TOLERANCE
-		       : aim->wanted / 100 * TOLERANCE_PERCENT +
-				 aim->wanted % 100 * TOLERANCE_PERCENT / 100;
+	if (aim->key == FL_AIM_LIKE_FILES || aim->key == FL_AIM_LIKE_FREE)
+		return DISTANCE_TOLERANCE;
+	if (keys[aim->key].unit == FL_AIM_RATIO)
+		return RATIO_TOLERANCE;
+	return aim->wanted / 100 * TOLERANCE_PERCENT + aim->wanted % 100 * TOLERANCE_PERCENT / 100;
 }
 
 bool fl_aim_met(const struct fl_aim *aim, uint64_t value)
@@ -203,7 +211,7 @@ const char *fl_aim_format(enum fl_aim_key key, uint64_t value, char text[FL_AIM_
 	double number = (double)value / (double)FL_AIM_ONE;
 	char size[FL_SIZE_TEXT];
 
-	if (key == FL_AIM_LAYOUT_SCORE)
+	if (key == FL_AIM_LAYOUT_SCORE || key == FL_AIM_LIKE_FILES || key == FL_AIM_LIKE_FREE)
 		(void)snprintf(text, FL_AIM_TEXT, "%.3f", number);
 	else if (keys[key].unit == FL_AIM_RATIO)
 		(void)snprintf(text, FL_AIM_TEXT, "%.1f %%", number * 100.0);

@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int compare_shapes(const struct fl_map *map, const struct fl_shape *like,
+			  struct fl_metrics *metrics)
+{
+	struct fl_shape shape = {0};
+	int error = fl_shape_of(map, &shape);
+
+	if (!error) {
+		metrics->like_files = fl_shape_files_distance(&shape, like);
+		metrics->like_free = fl_shape_free_distance(&shape, like);
+	}
+	fl_shape_free(&shape);
+	return error;
+}
+
 int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *options,
 	       struct fl_metrics *metrics)
 {
@@ -39,6 +53,10 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 			goto out;
 	}
 	result->io_count = options->workload_count;
+	if (options->like)
+		error = compare_shapes(map, options->like, result);
+	if (error)
+		goto out;
 	*metrics = *result;
 out:
 	fl_blamer_free(blamer);

@@ -314,6 +314,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (!error)
 		error = fl_run_load_capture(&run);
 	if (!error)
+		error = fl_run_load_like(&run);
+	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = fl_run_conclude(&run, error, partly);
 	/* Of no use to anybody, and it would stand in the way of the next try. */
@@ -323,6 +325,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	fl_plan_free(run.plan);
 	fl_target_free(&run.target);
 	fl_interleave_free(run.interleave);
+	fl_run_free_like(&run);
 	fl_run_close(&run);
 	fl_report_free(&run.report);
 	fl_trace_free(run.trace);

@@ -18,6 +18,8 @@ enum fl_aim_key {
 	FL_AIM_LAYOUT_SCORE, /* ratio: see struct fl_file_metrics */
 	FL_AIM_LARGEST_FREE, /* bytes */
 	FL_AIM_FREE_EXTENTS, /* count */
+	FL_AIM_LIKE_FILES,   /* ratio: distance of the files from those of another image, shape.h */
+	FL_AIM_LIKE_FREE,    /* ratio: of the free extents */
 	FL_AIM_KEYS
 };
 
@@ -36,13 +38,15 @@ struct fl_aims {
 	FL_ARRAY(struct fl_aim);
 };
 
-/* "sequential", "fragmented", "extents", "layout-score", "largest-free", "free-extents". */
+/* "sequential", "fragmented", "extents", "layout-score", "largest-free", "free-extents",
+ * "like-files", "like-free". */
 const char *fl_aim_name(enum fl_aim_key key);
 enum fl_aim_unit fl_aim_unit(enum fl_aim_key key);
 
 /*
  * "KEY=VALUE": a ratio as "15%", "12.5%" or "0.15"; the mean as "8" or "2.5", 2 at least; a count
- * and a size (fl_size_parse) above 0. FL_ESYNTAX with a text about the value or the key.
+ * and a size (fl_size_parse) above 0; no distances. FL_ESYNTAX with a text about the value or the
+ * key.
  */
 int fl_aim_parse(const char *text, struct fl_aim *aim, struct fl_diag *diag) FL_CHECKED;
 /* NULL: nothing is wanted of this key. */
@@ -51,7 +55,8 @@ const struct fl_aim *fl_aims_find(const struct fl_aims *aims, enum fl_aim_key ke
 /* What the metrics have. FL_AIM_SEQUENTIAL: of io[0]; 0 where there is no such. */
 uint64_t fl_aim_value(enum fl_aim_key key, const struct fl_metrics *metrics);
 
-/* How far a value may be from what is wanted: a point of a ratio, 5 % of all others. */
+/* How far a value may be from what is wanted: a point of a ratio, 0.05 of a distance, 5 % of all
+ * others. */
 uint64_t fl_aim_tolerance(const struct fl_aim *aim);
 bool fl_aim_met(const struct fl_aim *aim, uint64_t value);
 /* True when all are. */

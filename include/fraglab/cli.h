@@ -86,6 +86,11 @@ struct fl_program {
 	 * run without a limit asks for targets within several: then bytes is set for the call.
 	 */
 	struct fl_budget *budget;
+	/*
+	 * Path of an image whose shape all metrics are compared with (fl_analyze_options.like).
+	 * NULL, or a pointer to NULL: none. Its filesystem takes the whole of it.
+	 */
+	const char *const *like;
 	void *settings;
 };
 
