@@ -67,7 +67,7 @@ static bool find_hole(struct frag_arranger *a, uint32_t **link)
 static bool hole_is_next(const struct frag_arranger *a)
 {
 	/* Where there are hardly parts to come between them, each has to. */
-	const bool urgent = a->holes.count >= a->parts.count;
+	const bool urgent = a->holes.count + a->holes.count / 16 + 2 >= a->parts.count;
 	const struct frag_item *hole, *part;
 
 	if (a->holes.first == FRAG_NO_ITEM || after_hole(a))

@@ -28,11 +28,11 @@ int frag_dials_refuse(const struct fl_aims *aims, enum fl_aim_key key, uint64_t 
 	uint64_t wanted = fl_aims_find(aims, key)->wanted;
 	char want[FL_AIM_TEXT], near[FL_AIM_TEXT];
 
-	return fl_fail(
-		diag, FL_ENOROOM, "plan: --target %s: %s%s: not possible; the %s that %s is %s",
-		fl_aim_name(key), fl_aim_format(key, wanted, want),
-		aims->count > 1 ? " with the other targets" : "",
-		wanted > nearest ? "most" : "least", said, fl_aim_format(key, nearest, near));
+	return fl_fail(diag, FL_ENOROOM,
+		       "plan: --target %s: %s%s: not possible; the nearest that %s is %s",
+		       fl_aim_name(key), fl_aim_format(key, wanted, want),
+		       aims->count > 1 ? " with the other targets" : "", said,
+		       fl_aim_format(key, nearest, near));
 }
 
 static int refuse(const struct setter *s, enum fl_aim_key key, uint64_t nearest)
@@ -113,15 +113,31 @@ static uint64_t likely_files(const struct setter *s, uint64_t extra)
 		      extra > 0);
 }
 
+/* Below it those that can't be whole have too many for the mean. */
+static uint64_t least_by_mean(const struct setter *s)
+{
+	uint64_t low = fl_max(s->base->forced, 1), high = s->base->breakable;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (frag_base_least_extra(s->base, middle) <= extra_by_mean(s, middle))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
 /* Files in pieces, where the aims have the mean of their fragments. */
 static uint64_t files_by_mean(const struct setter *s)
 {
 	const struct frag_base *base = s->base;
-	uint64_t most = most_by_mean(s);
+	uint64_t least = least_by_mean(s), most = fl_max(most_by_mean(s), least);
 
 	if (s->has_mix)
-		return between(fl_max(base->forced, 1), most, s->mix);
-	return fl_max(fl_min(fl_max(base->moved.fragmented, base->breakable / 10), most), 1);
+		return between(least, most, s->mix);
+	return fl_max(fl_min(fl_max(base->moved.fragmented, base->breakable / 10), most), least);
 }
 
 /* Files in pieces, where the aims have the number of all fragments. */
@@ -216,32 +232,41 @@ static uint64_t partings(const struct setter *s, uint64_t extra)
 	return s->base->aged.files.count + extra + s->base->space.count;
 }
 
-/* As many fragments as so many holes need to be apart, where the aims let them be. */
-static int make_partings(struct setter *s, enum fl_aim_key key, uint64_t holes)
+/* More fragments, as far as the aims let them be. */
+static void add_fragments(struct setter *s, uint64_t extra)
 {
-	const struct frag_base *base = s->base;
-	const uint64_t most = frag_base_most_extra(base, base->breakable);
-	const uint64_t have = partings(s, s->dials->extra);
-	const bool fixed = s->score || (s->fragmented && s->extents);
-	uint64_t extra = s->dials->extra + less(holes, have), room;
+	struct frag_dials *dials = s->dials;
 
-	if (holes <= have)
-		return 0;
-	if (s->extents)
-		s->dials->fragmented =
+	if (s->score || (s->fragmented && s->extents))
+		return;
+	if (s->extents) {
+		dials->fragmented =
 			fl_min(frag_portion(extra, FL_AIM_ONE, s->extents->wanted - FL_AIM_ONE) + 1,
 			       most_by_mean(s));
-	else if (!s->fragmented)
-		s->dials->fragmented = fl_max(s->dials->fragmented, likely_files(s, extra));
-	s->dials->extra = s->extents ? extra_by_mean(s, s->dials->fragmented) : extra;
-	keep_possible(base, s->dials);
-	if (!fixed && s->dials->extra >= extra)
+		extra = extra_by_mean(s, dials->fragmented);
+	} else if (!s->fragmented) {
+		dials->fragmented = fl_max(dials->fragmented, likely_files(s, extra));
+	}
+	dials->extra = extra;
+	keep_possible(s->base, dials);
+}
+
+/* As many parts as so many holes need to be apart. */
+static int make_partings(struct setter *s, enum fl_aim_key key, uint64_t holes)
+{
+	/* Some more than one for each, as not every place will do. */
+	const uint64_t need = holes + holes / 8 + 4;
+	uint64_t have = partings(s, s->dials->extra);
+
+	if (have < need)
+		add_fragments(s, s->dials->extra + need - have);
+	have = partings(s, s->dials->extra);
+	if (have >= holes)
 		return 0;
-	room = partings(s, fixed ? s->dials->extra : fl_min(s->dials->extra, most));
 	return refuse(s, key,
-		      key == FL_AIM_FREE_EXTENTS
-			      ? room
-			      : fl_div_up(base->free_blocks, room) * base->map->geo.block_bytes);
+		      key == FL_AIM_FREE_EXTENTS ? have
+						 : fl_div_up(s->base->free_blocks, have) *
+							   s->base->map->geo.block_bytes);
 }
 
 static int set_holes(struct setter *s)

@@ -25,14 +25,14 @@ struct frag_way {
 struct frag_way frag_way_at(uint32_t step);
 
 /*
- * Dials for the aims at a point of the way. FL_ENOROOM with the aim that cannot be, and the most or
- * least that can, in diag (NULL is legal).
+ * Dials for the aims at a point of the way. FL_ENOROOM with the aim that cannot be, and the nearest
+ * that can, in diag (NULL is legal).
  */
 int frag_dials_set(const struct frag_base *base, const struct fl_aims *aims,
 		   const struct frag_way *way, struct frag_dials *dials,
 		   struct fl_diag *diag) FL_CHECKED;
 
-/* FL_ENOROOM with "--target KEY: WANTED: not possible; the most that SAID is NEAREST". */
+/* FL_ENOROOM with "--target KEY: WANTED: not possible; the nearest that SAID is NEAREST". */
 int frag_dials_refuse(const struct fl_aims *aims, enum fl_aim_key key, uint64_t nearest,
 		      const char *said, struct fl_diag *diag);
 

@@ -4,13 +4,11 @@
  */
 #include "frag/tune.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frag/arrange.h"
-#include "frag/only.h"
 #include "frag/dials.h"
+#include "frag/only.h"
 
 #define TRIES 25u
 #define NARROW (FRAG_WAY_STEPS >> 11) /* steps between which nothing changes any more */
@@ -78,10 +76,8 @@ static uint64_t worst_miss(const struct fl_aims *aims, const struct fl_metrics *
 		uint64_t value = fl_aim_value(aim->key, metrics);
 		uint64_t away = value > aim->wanted ? value - aim->wanted : aim->wanted - value;
 		uint64_t miss =
-			frag_portion(away, 1000, 1000) / fl_max(fl_aim_tolerance(aim) / 1000, 1);
+			fl_min(away, UINT64_MAX / 1000) * 1000 / fl_max(fl_aim_tolerance(aim), 1);
 
-		if (fl_aim_tolerance(aim) < 1000)
-			miss = away * 1000 / fl_max(fl_aim_tolerance(aim), 1);
 		if (miss > worst) {
 			worst = miss;
 			*which = aim;
@@ -104,14 +100,6 @@ static int measure(struct tuner *t, struct fl_target *target, uint64_t *miss)
 	if (err)
 		return err;
 	*miss = worst_miss(t->options->aims, t->metrics, &which);
-	if (getenv("FRAG_TRACE"))
-		fprintf(stderr,
-			"low %u high %u: seq %.4f frag %lu extra %lu holes %lu largest %lu miss "
-			"%lu\n",
-			t->low, t->high, (double)fl_aim_value(FL_AIM_SEQUENTIAL, t->metrics) / 1e6,
-			t->metrics->files.fragmented,
-			t->metrics->files.fragments - t->metrics->files.count,
-			t->metrics->free.extents, t->metrics->free.largest_bytes, *miss);
 	if (*miss >= t->best_miss)
 		return 0;
 	t->best_miss = *miss;
@@ -232,7 +220,8 @@ static int check_parts(const struct frag_tune_options *options, struct fl_diag *
 {
 	for (size_t i = 0; i < options->aims->count; i++) {
 		enum fl_aim_key key = options->aims->at[i].key;
-		bool of_free = key == FL_AIM_LARGEST_FREE || key == FL_AIM_FREE_EXTENTS;
+		bool of_free = key == FL_AIM_LARGEST_FREE || key == FL_AIM_FREE_EXTENTS ||
+			       key == FL_AIM_LIKE_FREE;
 
 		if (of_free ? options->files_only : options->free_only)
 			return fl_fail(diag, FL_ESYNTAX, "--target %s: not with --%s",

@@ -22,7 +22,7 @@ struct frag_tune_options {
  * measured is what a scan would find when all of it is reached. At most 24 layouts are tried.
  *
  * The best of them may miss an aim by up to three times its tolerance. FL_ENOROOM: none comes so
- * close, or it cannot be; which aim, and the most or least that was possible, in diag. FL_ESYNTAX:
+ * close, or it cannot be; which aim, and the nearest that can, in diag. FL_ESYNTAX:
  * an aim of what is to stay. FL_ENOMEM.
  */
 int frag_tune(const struct frag_tune_options *options, const struct fl_map *map,

@@ -104,7 +104,7 @@ int fl_aim_parse(const char *text, struct fl_aim *aim, struct fl_diag *diag)
 	size_t length = value ? (size_t)(value - text) : 0;
 	unsigned key = 0;
 
-	while (key < FL_AIM_KEYS &&
+	while (key < FL_AIM_LIKE_FILES &&
 	       (strlen(keys[key].name) != length || strncmp(text, keys[key].name, length) != 0))
 		key++;
 	if (!value || key == FL_AIM_LIKE_FILES)

@@ -36,7 +36,12 @@ int fl_run_load_like(struct run *run)
 	if (!error)
 		error = fl_shape_of(other.map, run->like);
 	fl_run_close(&other);
-	run->partitions = other.partitions;
+	/* There is no choosing one here. */
+	if (error && other.partitions.all.count)
+		error = fl_fail(&other.diag, FL_EINVAL,
+				"option --like: it has partitions; an image of the filesystem "
+				"alone is needed");
+	fl_partitions_free(&other.partitions);
 	run->diag = other.diag;
 	run->action = other.action;
 	if (error)
