@@ -93,7 +93,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 		choices->budget.bytes = number;
 		return 0;
 	}
-	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+	return FL_EINVAL; /* there is no other option */
 }
 
 /* Finds the files of the list; names that are not there go to the report. */

@@ -114,7 +114,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 			return FL_OPTION_QUESTION;
 		return frag_profile_load(value, &run->profile, diag);
 	}
-	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+	return FL_EINVAL; /* there is no other option */
 }
 
 static int list_profiles(void *context, char **text)

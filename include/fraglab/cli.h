@@ -97,9 +97,6 @@ struct fl_program {
 /* What fl_program.option returns for a question; no enum fl_error is positive. */
 #define FL_OPTION_QUESTION 1
 
-/* The reason for an option that is on the fixed command line, but not offered yet. */
-#define FL_CLI_NOT_AVAILABLE "is not available in this version"
-
 /* The part of --help that both programs share. */
 #define FL_CLI_USAGE                                                                               \
 	"General options:\n"                                                                       \

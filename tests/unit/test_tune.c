@@ -380,6 +380,76 @@ static void aims_are_met(void **state)
 	free(metrics);
 }
 
+static struct fl_aim draw_aim(enum fl_aim_key key, struct fl_rng *rng)
+{
+	struct fl_aim aim = {.key = key};
+
+	switch (fl_aim_unit(key)) {
+	case FL_AIM_RATIO:
+		aim.wanted = fl_rng_below(rng, FL_AIM_ONE + 1);
+		break;
+	case FL_AIM_MEAN:
+		aim.wanted = fl_rng_between(rng, 2 * FL_AIM_ONE, 20 * FL_AIM_ONE);
+		break;
+	case FL_AIM_COUNT:
+		aim.wanted = fl_rng_between(rng, 1, 400);
+		break;
+	case FL_AIM_BYTES:
+		aim.wanted = fl_rng_between(rng, 1, 4096) * 1024;
+		break;
+	}
+	return aim;
+}
+
+/* Whatever is asked of whatever disk: a target that holds, or a refusal that says why. */
+static void any_aims_are_met_or_refused(void **state)
+{
+	struct fl_rng rng;
+	size_t met = 0;
+
+	(void)state;
+	fl_rng_seed(&rng, 4711);
+	for (unsigned round = 0; round < 300; round++) {
+		const struct lab_disk disk = {
+			.blocks = fl_rng_between(&rng, 600, 9000),
+			.block_bytes = fl_rng_chance(&rng, 1, 2) ? 1024 : 4096,
+			.per_group = (uint32_t)fl_rng_between(&rng, 256, 4096) / 8 * 8,
+			.percent_full = (uint32_t)fl_rng_between(&rng, 5, 99),
+			.spare_blocks = 8,
+			.indirect = fl_rng_chance(&rng, 1, 3),
+			.scattered = fl_rng_chance(&rng, 1, 5),
+			.seed = round + 1,
+			.most_blocks = fl_rng_chance(&rng, 1, 3) ? 40 : 0,
+		};
+		struct fl_map *map = named_map(&disk);
+		struct frag_settings settings = {.months = 1,
+						 .seed = round,
+						 .analysis = &read_all,
+						 .files_only = fl_rng_chance(&rng, 1, 6)};
+		struct fl_target target = {0};
+		struct fl_diag diag = {{0}};
+		int err;
+
+		settings.free_only = !settings.files_only && fl_rng_chance(&rng, 1, 6);
+		for (int key = 0; key < FL_AIM_LIKE_FILES; key++) {
+			bool of_free = key >= FL_AIM_LARGEST_FREE;
+			struct fl_aim aim = draw_aim((enum fl_aim_key)key, &rng);
+
+			if (fl_rng_chance(&rng, 1, 4) &&
+			    !(of_free ? settings.files_only : settings.free_only))
+				assert_int_equal(fl_array_push(&settings.aims, aim), 0);
+		}
+		err = frag_target(&settings, map, &target, &diag);
+		if (err && (err != FL_ENOROOM || !diag.text[0]))
+			fail_msg("round %u: %d: %s", round, err, diag.text);
+		met += !err && settings.aims.count;
+		fl_target_free(&target);
+		fl_array_free(&settings.aims);
+		fl_map_free(map);
+	}
+	assert_in_range(met, 30, 250);
+}
+
 /* What a target promises is what its plan, run to its end, comes to. */
 static void predictions_agree(void **state)
 {
@@ -526,6 +596,7 @@ int main(void)
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(places_keep_counts_and_holes),
 		cmocka_unit_test(aims_are_met),
+		cmocka_unit_test(any_aims_are_met_or_refused),
 		cmocka_unit_test(predictions_agree),
 		cmocka_unit_test(parts_exclude_aims),
 		cmocka_unit_test(distances_are_known_ones),
