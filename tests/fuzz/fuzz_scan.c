@@ -223,7 +223,7 @@ static int make_target(struct state *state, struct fl_target *target)
 	const uint8_t *header = state->header;
 	static const struct fl_analyze_options analysis = {.workloads = {FL_WORKLOAD_READ_ALL},
 							   .workload_count = 1};
-	struct fl_aim aims[2];
+	struct fl_aim aims[2] = {{0}};
 	uint32_t listed[8];
 	struct frag_wish wish = {.path = "/*", .fragments = header[3] % 9 + 1u};
 	struct frag_settings frag = {.months = header[3] % 12 + 1u,
