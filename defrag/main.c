@@ -93,7 +93,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 		choices->budget.bytes = number;
 		return 0;
 	}
-	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+	return FL_EINVAL; /* there is no other option */
 }
 
 /* Finds the files of the list; names that are not there go to the report. */
@@ -120,12 +120,14 @@ static int find_listed(struct choices *choices, const struct fl_map *map, struct
 	return error;
 }
 
-static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
+static int make_target(void *context, const struct fl_map *map,
+		       const struct fl_analyze_options *analysis, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
 {
 	struct choices *choices = context;
 	int error = 0;
 
+	(void)analysis;
 	choices->settings.max_bytes = choices->budget.bytes;
 	report->profile = strdup(mode_names[choices->settings.mode]);
 	if (!report->profile)

@@ -24,17 +24,22 @@ static const char usage[] =
 	"  -s, --seed N         another history of the same kind (default 1)\n"
 	"      --files-only     fragment files; free space stays as it is\n"
 	"      --free-only      fragment free space; files stay whole\n"
+	"      --target KEY=VALUE  age until a figure is met; may be repeated:\n"
+	"                       sequential=15%, fragmented=40%, extents=8 (mean of a file\n"
+	"                       in pieces), layout-score=0.6, largest-free=4M,\n"
+	"                       free-extents=20000\n"
+	"      --like IMAGE     fragments of files by size, and holes, as in another image\n"
 	"\n"
 	"Instead of ageing:\n"
 	"      --file PATH      a file in IMAGE, or a pattern; may be repeated\n"
 	"      --extents N      leave it in exactly N fragments, and all else as it is\n"
-	"\n" FL_CLI_USAGE "\n"
-	"Not in this version (status 16): --target.\n";
+	"\n" FL_CLI_USAGE;
 
 /* The settings, and the profile that they point to. */
 struct frag_run {
 	struct frag_settings settings;
 	struct frag_profile profile;
+	const char *like; /* --like: another image; NULL: none */
 	const char *ages; /* an option for ageing that was given; NULL: none */
 };
 
@@ -58,6 +63,18 @@ static int take_wish(struct frag_wishes *wishes, const char *name, const char *v
 	return 0;
 }
 
+static int take_aim(struct fl_aims *aims, const char *value, struct fl_diag *diag)
+{
+	struct fl_aim aim;
+	int error = fl_aim_parse(value, &aim, diag);
+
+	if (error)
+		return error;
+	if (fl_aims_find(aims, aim.key))
+		return fl_fail(diag, FL_ESYNTAX, "%s= is given twice", fl_aim_name(aim.key));
+	return fl_array_push(aims, aim);
+}
+
 static int take_option(void *context, const char *name, const char *value, struct fl_diag *diag)
 {
 	struct frag_run *run = context;
@@ -68,6 +85,14 @@ static int take_option(void *context, const char *name, const char *value, struc
 	if (!strcmp(name, "file") || !strcmp(name, "extents"))
 		return take_wish(&settings->wishes, name, value, diag);
 	run->ages = name;
+	if (!strcmp(name, "like")) {
+		if (run->like)
+			return fl_fail(diag, FL_ESYNTAX, "is given twice");
+		run->like = value;
+		return 0;
+	}
+	if (!strcmp(name, "target"))
+		return take_aim(&settings->aims, value, diag);
 	if (!strcmp(name, "months")) {
 		error = fl_cli_number(value, 1, FRAG_MOST_MONTHS, &number, diag);
 		if (!error)
@@ -89,7 +114,7 @@ static int take_option(void *context, const char *name, const char *value, struc
 			return FL_OPTION_QUESTION;
 		return frag_profile_load(value, &run->profile, diag);
 	}
-	return fl_fail(diag, FL_ESYNTAX, FL_CLI_NOT_AVAILABLE);
+	return FL_EINVAL; /* there is no other option */
 }
 
 static int list_profiles(void *context, char **text)
@@ -112,21 +137,43 @@ static int list_profiles(void *context, char **text)
 	return fclose(stream) ? FL_ENOMEM : error;
 }
 
-static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
+/* What is wanted of a layout like another one: no distance, of the part that is changed. */
+static int aim_alike(struct frag_settings *settings, struct fl_diag *diag)
+{
+	int error = 0;
+
+	if (settings->aims.count)
+		return fl_fail(diag, FL_ESYNTAX, "--like: not with --target");
+	if (!settings->free_only)
+		error = fl_array_push(&settings->aims, ((struct fl_aim){.key = FL_AIM_LIKE_FILES}));
+	if (!error && !settings->files_only)
+		error = fl_array_push(&settings->aims, ((struct fl_aim){.key = FL_AIM_LIKE_FREE}));
+	return error;
+}
+
+static int make_target(void *context, const struct fl_map *map,
+		       const struct fl_analyze_options *analysis, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
 {
-	const struct frag_run *run = context;
-	const struct frag_settings *settings = &run->settings;
+	struct frag_run *run = context;
+	struct frag_settings *settings = &run->settings;
 
+	int error;
+
+	settings->analysis = analysis;
 	if (settings->wishes.count && run->ages)
 		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --file, which ages nothing",
 			       run->ages);
 	if (settings->wishes.count)
 		return frag_target(settings, map, target, diag);
+	error = run->like ? aim_alike(settings, diag) : 0;
+	if (error)
+		return error;
 	report->seed = settings->seed;
 	report->months = settings->months;
 	report->profile = strdup(settings->profile->name);
-	if (!report->profile)
+	if (!report->profile ||
+	    fl_array_append(&report->aims, settings->aims.at, settings->aims.count))
 		return FL_ENOMEM;
 	return frag_target(settings, map, target, diag);
 }
@@ -134,9 +181,10 @@ static int make_target(void *context, const struct fl_map *map, struct fl_target
 int main(int argc, char **argv)
 {
 	static const struct fl_program_option own_options[] = {
-		{"extents", 0, true},	 {"file", 0, true},	{"files-only", 0, false},
-		{"free-only", 0, false}, {"months", 'm', true}, {"profile", 'p', true},
-		{"seed", 's', true},	 {"target", 0, true},	{NULL, 0, false},
+		{"extents", 0, true},	 {"file", 0, true},   {"files-only", 0, false},
+		{"free-only", 0, false}, {"like", 0, true},   {"months", 'm', true},
+		{"profile", 'p', true},	 {"seed", 's', true}, {"target", 0, true},
+		{NULL, 0, false},
 	};
 	struct frag_run run = {
 		.settings = {.months = FRAG_DEFAULT_MONTHS,
@@ -150,6 +198,7 @@ int main(int argc, char **argv)
 		.answer = list_profiles,
 		.own_options = own_options,
 		.target = make_target,
+		.like = &run.like,
 		.settings = &run,
 	};
 	int status;
@@ -159,5 +208,6 @@ int main(int argc, char **argv)
 		return FL_EXIT_FAILED;
 	status = fl_cli_main(&program, argc, argv);
 	fl_array_free(&run.settings.wishes);
+	fl_array_free(&run.settings.aims);
 	return status;
 }

@@ -29,4 +29,7 @@ int frag_only_files(const struct fl_map *map, const struct fl_target *aged,
 int frag_only_free(const struct fl_map *map, const struct fl_target *aged,
 		   struct fl_target *target) FL_CHECKED;
 
+/* Puts what one of the two makes of the target in its place; neither: it stays as it is. */
+int frag_only(const struct fl_map *map, bool files, bool free, struct fl_target *target) FL_CHECKED;
+
 #endif

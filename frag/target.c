@@ -7,6 +7,7 @@
 
 #include "frag/history.h"
 #include "frag/only.h"
+#include "frag/tune.h"
 
 /*
  * The mapping-tree blocks of the file added last: each near the data that it maps, in the
@@ -62,22 +63,6 @@ static int try_history(const struct fl_map *map, const struct frag_history_optio
 	return err;
 }
 
-/* The part of the aged target that is asked for, in its place. */
-static int keep_part(const struct frag_settings *settings, const struct fl_map *map,
-		     struct fl_target *target)
-{
-	struct fl_target aged = *target;
-	int err;
-
-	if (!settings->files_only && !settings->free_only)
-		return 0;
-	*target = (struct fl_target){0};
-	err = settings->files_only ? frag_only_files(map, &aged, target)
-				   : frag_only_free(map, &aged, target);
-	fl_target_free(&aged);
-	return err;
-}
-
 static int check_settings(const struct frag_settings *settings, const struct fl_map *map,
 			  struct fl_diag *diag)
 {
@@ -95,41 +80,71 @@ static int check_settings(const struct frag_settings *settings, const struct fl_
 	return 0;
 }
 
-int frag_target(const struct frag_settings *settings, const struct fl_map *map,
-		struct fl_target *target, struct fl_diag *diag)
+/*
+ * An aged layout, or with the part only that is asked for. What is tried in turn until the
+ * mapping trees fit: a history as it is, a gentle one, and one that leaves files with trees alone.
+ */
+static int age(const struct frag_settings *settings, const struct fl_map *map, bool whole,
+	       struct fl_target *target, struct fl_diag *diag)
 {
-	/* What is tried in turn, until the mapping trees fit. */
 	static const struct {
 		bool gentle, keep_trees;
 	} tries[] = {{false, false}, {true, false}, {true, true}};
-	struct frag_profile standard;
 	struct frag_history_options options = {
 		.schedule = {.profile = settings->profile,
 			     .months = settings->months,
 			     .seed = settings->seed},
 	};
-	int err = check_settings(settings, map, diag);
+	int err = FL_ENOROOM;
 
-	if (!err && !settings->profile) {
-		options.schedule.profile = &standard;
-		err = frag_profile_load(NULL, &standard, diag);
-	}
-	if (err)
-		return err;
-	if (settings->wishes.count) {
-		err = frag_exact(map, &settings->wishes, target, diag);
-		return err ? err : fl_target_finish(target, map, diag);
-	}
-	err = FL_ENOROOM;
 	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries) && err == FL_ENOROOM; i++) {
 		fl_target_free(target);
 		options.schedule.gentle = tries[i].gentle;
 		options.keep_trees = tries[i].keep_trees;
 		err = try_history(map, &options, target);
-		if (!err)
-			err = keep_part(settings, map, target);
+		if (!err && !whole)
+			err = frag_only(map, settings->files_only, settings->free_only, target);
 	}
 	if (err == FL_ENOROOM)
 		return fl_fail(diag, err, "plan: too few free blocks for the mapping trees");
+	return err;
+}
+
+static int tune(const struct frag_settings *settings, const struct fl_map *map,
+		struct fl_target *target, struct fl_diag *diag)
+{
+	const struct frag_tune_options options = {.aims = &settings->aims,
+						  .analysis = settings->analysis,
+						  .seed = settings->seed,
+						  .files_only = settings->files_only,
+						  .free_only = settings->free_only};
+	struct fl_target aged = {0};
+	int err = age(settings, map, true, &aged, diag);
+
+	if (!err)
+		err = frag_tune(&options, map, &aged, target, diag);
+	fl_target_free(&aged);
+	return err;
+}
+
+int frag_target(const struct frag_settings *settings, const struct fl_map *map,
+		struct fl_target *target, struct fl_diag *diag)
+{
+	struct frag_settings complete = *settings;
+	struct frag_profile standard;
+	int err = check_settings(settings, map, diag);
+
+	if (!err && !settings->profile) {
+		complete.profile = &standard;
+		err = frag_profile_load(NULL, &standard, diag);
+	}
+	if (err)
+		return err;
+	if (settings->wishes.count)
+		err = frag_exact(map, &settings->wishes, target, diag);
+	else if (settings->aims.count)
+		err = tune(&complete, map, target, diag);
+	else
+		err = age(&complete, map, false, target, diag);
 	return err ? err : fl_target_finish(target, map, diag);
 }

@@ -6,6 +6,7 @@
 #ifndef FRAG_TARGET_H
 #define FRAG_TARGET_H
 
+#include <fraglab/aim.h>
 #include <fraglab/plan.h>
 
 #include "frag/exact.h"
@@ -21,6 +22,8 @@ struct frag_settings {
 	const struct frag_profile *profile; /* borrowed; NULL: the default */
 	bool files_only;		    /* free space stays as it is */
 	bool free_only;			    /* files stay whole; not both */
+	struct fl_aims aims; /* not empty: ageing is turned until it has these figures */
+	const struct fl_analyze_options *analysis; /* borrowed; how aims are measured */
 	struct frag_wishes wishes; /* not empty: nothing is aged, only these files change */
 };
 
@@ -30,8 +33,8 @@ struct frag_settings {
  * Where the mapping trees of so fragmented a layout would not fit, the history is milder: every
  * file is written once, in one go; then also files that have mapping-tree blocks keep their places.
  * FL_ESYNTAX: a setting is not legal; FL_ENOROOM: the disk has no free
- * block, none of these layouts fits, or a wish cannot be met; FL_ENOMEM. With bigalloc, map is one
- * of fl_map_units.
+ * block, none of these layouts fits, or a wish or an aim cannot be met; FL_ENOMEM. With bigalloc,
+ * map is one of fl_map_units.
  */
 int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 		struct fl_target *target, struct fl_diag *diag) FL_CHECKED;

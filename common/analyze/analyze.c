@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int compare_shapes(const struct fl_map *map, const struct fl_shape *like,
+			  struct fl_metrics *metrics)
+{
+	struct fl_shape shape = {0};
+	int error = fl_shape_of(map, &shape);
+
+	if (!error) {
+		metrics->like_files = fl_shape_files_distance(&shape, like);
+		metrics->like_free = fl_shape_free_distance(&shape, like);
+	}
+	fl_shape_free(&shape);
+	return error;
+}
+
 int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *options,
 	       struct fl_metrics *metrics)
 {
@@ -27,16 +41,22 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 
 	fl_analyze_files(map, &slots, &result->files);
 	fl_analyze_free(map, &slots, &result->free);
-	fl_legacy(map, &result->legacy);
-	error = fl_blamer_new(map, &blamer);
-	if (error)
-		goto out;
+	if (!options->brief) {
+		fl_legacy(map, &result->legacy);
+		error = fl_blamer_new(map, &blamer);
+		if (error)
+			goto out;
+	}
 	for (size_t i = 0; i < options->workload_count; i++) {
 		error = fl_analyze_io(map, options->workloads[i], options, blamer, &result->io[i]);
 		if (error)
 			goto out;
 	}
 	result->io_count = options->workload_count;
+	if (options->like)
+		error = compare_shapes(map, options->like, result);
+	if (error)
+		goto out;
 	*metrics = *result;
 out:
 	fl_blamer_free(blamer);

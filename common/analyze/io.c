@@ -190,12 +190,13 @@ int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
 
 	if (error)
 		return error;
-	fl_blamer_start(blamer);
+	if (blamer)
+		fl_blamer_start(blamer);
 	observer->blamer = blamer;
 	error = fl_stream_run(map, workload, &options->stream, fl_observer_sink, observer);
 	if (!error)
 		error = fl_observer_end(observer, metrics);
-	if (!error)
+	if (!error && blamer)
 		fl_blamer_sum(blamer, &metrics->blame);
 	fl_observer_free(observer);
 	return error;

@@ -15,6 +15,7 @@ void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_l
 void fl_analyze_free(const struct fl_map *map, const struct fl_runs *slots_by_length,
 		     struct fl_free_metrics *metrics);
 
+/* blamer NULL: nobody is blamed. */
 int fl_analyze_io(const struct fl_map *map, enum fl_workload workload,
 		  const struct fl_analyze_options *options, struct fl_blamer *blamer,
 		  struct fl_io_metrics *metrics) FL_CHECKED;

@@ -25,8 +25,8 @@ static int plan_within(struct run *run, struct fl_report *report, struct fl_targ
 	const uint32_t block_bytes = run->units->geo.block_bytes;
 	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
 	struct fl_order_options order = {.batch_blocks = batch_blocks(most, block_bytes)};
-	int error = run->program->target(run->program->settings, run->units, target, report,
-					 &run->diag);
+	int error = run->program->target(run->program->settings, run->units, &run->analysis, target,
+					 report, &run->diag);
 
 	if (!error)
 		error = fl_target_finish(target, run->units, &run->diag);

@@ -250,6 +250,7 @@ static int change_image(struct run *run, bool *partly)
 {
 	const bool dry_run = run->options->dry_run, copies = run->options->output_path && !dry_run;
 	const bool writes_here = !dry_run && !copies;
+	const struct fl_metrics *last = dry_run ? &run->report.predicted : &run->report.after;
 	bool no_room, beyond = false;
 	int error;
 
@@ -282,7 +283,8 @@ static int change_image(struct run *run, bool *partly)
 	if (!error)
 		error = fl_run_present(run);
 	if (!error)
-		*partly = no_room || beyond || run->out_of_time;
+		*partly = no_room || beyond || run->out_of_time ||
+			  !fl_aims_met(&run->report.aims, last);
 	return error;
 }
 
@@ -312,6 +314,8 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (!error)
 		error = fl_run_load_capture(&run);
 	if (!error)
+		error = fl_run_load_like(&run);
+	if (!error)
 		error = options->analyze ? analyze_images(&run) : change_image(&run, &partly);
 	status = fl_run_conclude(&run, error, partly);
 	/* Of no use to anybody, and it would stand in the way of the next try. */
@@ -321,6 +325,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	fl_plan_free(run.plan);
 	fl_target_free(&run.target);
 	fl_interleave_free(run.interleave);
+	fl_run_free_like(&run);
 	fl_run_close(&run);
 	fl_report_free(&run.report);
 	fl_trace_free(run.trace);

@@ -41,6 +41,7 @@ struct run {
 	struct fl_trace *trace;		    /* of --workload trace=FILE */
 	char *fio_log;			    /* --fio-log: of the last state that was measured */
 	struct fl_analyze_options analysis; /* as the options have it, with the trace */
+	struct fl_shape *like;		    /* NULL: the program asks for none */
 	struct fl_interleave *interleave;   /* NULL: not asked for */
 	char *part;			    /* --output: the copy, until it gets its name */
 	bool has_undo;			    /* --undo: the file is made */
@@ -59,6 +60,12 @@ struct run {
 int fl_run_load_trace(struct run *run) FL_CHECKED;
 /* Reads the capture that the options name, if they do, into the report. As above. */
 int fl_run_load_capture(struct run *run) FL_CHECKED;
+
+/* --- like.c --- */
+
+/* The shape of the image that the program names, if it does, for analysis. As fl_run_scan. */
+int fl_run_load_like(struct run *run) FL_CHECKED;
+void fl_run_free_like(struct run *run);
 
 /* --- image.c: from a path to a map and its metrics --- */
 

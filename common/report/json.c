@@ -250,6 +250,8 @@ static bool put_run(json_t *root, const struct fl_report *report)
 	if (report->has_after && report->has_predicted)
 		failed |= put(root, "prediction", prediction_json(report));
 	failed |= put(root, "moves", moves_json(report));
+	if (report->aims.count)
+		failed |= put(root, "targets", fl_json_aims(report));
 	if (report->has_curve)
 		failed |= put(root, "curve", curve_json(report));
 	failed |= put_left(root, report);

@@ -68,6 +68,11 @@ json_t *fl_json_io(const struct fl_io_metrics *io);
 /* A disk an entry. */
 json_t *fl_json_captures(const struct fl_report *report);
 
+/* --- json_aims.c --- */
+
+/* What was wanted and what was achieved. */
+json_t *fl_json_aims(const struct fl_report *report);
+
 /* --- json_legacy.c --- */
 
 /* The scores of other tools; NULL: no memory. */

@@ -98,6 +98,13 @@ void fl_report_print_space(FILE *out, const struct fl_report_column *columns, si
 /* What parts of the plan would buy; nothing when that is not known. */
 void fl_report_print_curve(FILE *out, const struct fl_report *report);
 
+/* --- aims.c --- */
+
+/* The metrics that what is wanted is held against: after the run, else predicted. */
+const struct fl_metrics *fl_report_outcome(const struct fl_report *report);
+/* What was wanted, and what was achieved; nothing when nothing was. */
+void fl_report_print_aims(FILE *out, const struct fl_report *report);
+
 /* --- blame.c --- */
 
 /* The files with the most seeks in the first workload; titled: says whose. FL_ENOMEM. */

@@ -29,6 +29,7 @@ void fl_report_free(struct fl_report *report)
 	free(report->profile);
 	free(report->interleaved);
 	fl_array_free(&report->captures);
+	fl_array_free(&report->aims);
 	memset(report, 0, sizeof(*report));
 }
 

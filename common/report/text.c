@@ -243,9 +243,7 @@ static void print_prediction(FILE *out, const struct fl_report *report)
 
 static int print_report(FILE *out, const struct fl_report *report, bool colour)
 {
-	const struct fl_metrics *last = report->has_after	? &report->after
-					: report->has_predicted ? &report->predicted
-								: &report->images[0].metrics;
+	const struct fl_metrics *last = fl_report_outcome(report);
 	int error = print_heading(out, report);
 
 	if (error)
@@ -257,6 +255,7 @@ static int print_report(FILE *out, const struct fl_report *report, bool colour)
 		return error;
 	print_moves(out, report);
 	fl_report_print_curve(out, report);
+	fl_report_print_aims(out, report);
 	print_pinned(out, &last->files);
 	error = print_left(out, report);
 	if (!error)

@@ -10,6 +10,7 @@
 #include <fraglab/disk.h>
 #include <fraglab/hist.h>
 #include <fraglab/legacy.h>
+#include <fraglab/shape.h>
 #include <fraglab/stream.h>
 
 #define FL_LARGEST_FRAGMENTS 10
@@ -77,6 +78,8 @@ struct fl_metrics {
 	struct fl_legacy_metrics legacy; /* scores of other tools */
 	struct fl_io_metrics io[FL_WORKLOADS];
 	size_t io_count;
+	/* With options.like: how far its shape is from that one (shape.h), in millionths. */
+	uint64_t like_files, like_free;
 };
 
 struct fl_analyze_options {
@@ -84,6 +87,8 @@ struct fl_analyze_options {
 	size_t workload_count;
 	struct fl_stream_options stream;
 	struct fl_disk_options disk;
+	const struct fl_shape *like; /* borrowed; NULL: nothing is compared */
+	bool brief; /* without the scores of other tools and without blame, which stay 0 */
 };
 
 /*

@@ -69,8 +69,12 @@ struct fl_program {
 		char letter;
 		bool value;
 	} * own_options;
-	/* Fills the target (zero-initialised) from the map. seed and profile go to the report. */
-	int (*target)(void *settings, const struct fl_map *map, struct fl_target *target,
+	/*
+	 * Fills the target (zero-initialised) from the map; analysis says how it will be measured.
+	 * Seed, profile and aims go to the report. A run that misses an aim has status 1.
+	 */
+	int (*target)(void *settings, const struct fl_map *map,
+		      const struct fl_analyze_options *analysis, struct fl_target *target,
 		      struct fl_report *report, struct fl_diag *diag);
 	/*
 	 * The file may stay fragmented because of how the program was asked to work. NULL: the
@@ -82,14 +86,16 @@ struct fl_program {
 	 * run without a limit asks for targets within several: then bytes is set for the call.
 	 */
 	struct fl_budget *budget;
+	/*
+	 * Path of an image whose shape all metrics are compared with (fl_analyze_options.like).
+	 * NULL, or a pointer to NULL: none. Its filesystem takes the whole of it.
+	 */
+	const char *const *like;
 	void *settings;
 };
 
 /* What fl_program.option returns for a question; no enum fl_error is positive. */
 #define FL_OPTION_QUESTION 1
-
-/* The reason for an option that is on the fixed command line, but not offered yet. */
-#define FL_CLI_NOT_AVAILABLE "is not available in this version"
 
 /* The part of --help that both programs share. */
 #define FL_CLI_USAGE                                                                               \

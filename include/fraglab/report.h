@@ -6,6 +6,7 @@
 #ifndef FRAGLAB_REPORT_H
 #define FRAGLAB_REPORT_H
 
+#include <fraglab/aim.h>
 #include <fraglab/analyze.h>
 #include <fraglab/move.h>
 
@@ -86,8 +87,9 @@ struct fl_report {
 	uint64_t left_total; /* files, shown or not */
 	char **missing;	     /* names of --order list that are not there, as given */
 	size_t missing_count;
-	char *profile;	 /* frag: profile name; defrag: mode name; NULL: neither */
-	uint32_t months; /* frag */
+	struct fl_aims aims; /* frag: figures wanted */
+	char *profile;	     /* frag: profile name; defrag: mode name; NULL: neither */
+	uint32_t months;     /* frag */
 	/* --capture: histograms of a real host, and the file's name (borrowed); none without it. */
 	struct fl_captures captures;
 	const char *capture_path;
@@ -134,6 +136,8 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  *   lie; partition is null unless --partition chose one. With --analyze in each image, too.
  * - curve (dry run of defrag without a budget) [{"bytes","fragments","seeks","sequential_ratio",
  *   "free_extents","largest_free_bytes"}]: what so many bytes moved come to, the first workload's.
+ * - targets (with --target) [{"key","wanted","achieved","tolerance","met"}]: achieved after the
+ *   run, else as predicted; shares 0..1, counts, bytes.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.
  *
  * With --analyze "images" stands for before, after, predicted and moves; "image" and

@@ -187,9 +187,43 @@ static int scan(struct state *state, enum fl_fs_mode mode)
 	return error;
 }
 
+/* Two figures at most, from one byte. */
+static size_t choose_aims(uint8_t byte, struct fl_aim aims[2])
+{
+	size_t count = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct fl_aim *aim = &aims[count];
+		const unsigned level = byte / 36u + i; /* 0 .. 8 */
+
+		aim->key = (enum fl_aim_key)(i ? byte / 6 % 6 : byte % 6);
+		if (i && aim->key == aims[0].key)
+			break;
+		switch (fl_aim_unit(aim->key)) {
+		case FL_AIM_RATIO:
+			aim->wanted = FL_AIM_ONE / 8 * level;
+			break;
+		case FL_AIM_MEAN:
+			aim->wanted = FL_AIM_ONE * (2 + level);
+			break;
+		case FL_AIM_COUNT:
+			aim->wanted = UINT64_C(1) << (2 * level);
+			break;
+		case FL_AIM_BYTES:
+			aim->wanted = UINT64_C(1024) << (2 * level);
+			break;
+		}
+		count++;
+	}
+	return count;
+}
+
 static int make_target(struct state *state, struct fl_target *target)
 {
 	const uint8_t *header = state->header;
+	static const struct fl_analyze_options analysis = {.workloads = {FL_WORKLOAD_READ_ALL},
+							   .workload_count = 1};
+	struct fl_aim aims[2] = {{0}};
 	uint32_t listed[8];
 	struct frag_wish wish = {.path = "/*", .fragments = header[3] % 9 + 1u};
 	struct frag_settings frag = {.months = header[3] % 12 + 1u,
@@ -205,6 +239,11 @@ static int make_target(struct state *state, struct fl_target *target)
 		.threshold = header[3] % 5,
 	};
 
+	if (header[2] % 8 == 4) {
+		frag.aims.at = aims;
+		frag.aims.count = choose_aims(header[3], aims);
+		frag.analysis = &analysis;
+	}
 	if (header[2] % 8 == 3) {
 		frag.wishes.at = &wish;
 		frag.wishes.count = 1;
