@@ -24,6 +24,8 @@ static const char usage[] =
 	"  -s, --seed N         another history of the same kind (default 1)\n"
 	"      --files-only     fragment files; free space stays as it is\n"
 	"      --free-only      fragment free space; files stay whole\n"
+	"      --save-history FILE  write down what the months did, line by line\n"
+	"      --history FILE   do what was written down, in place of months of use\n"
 	"\n"
 	"Instead of ageing:\n"
 	"      --file PATH      a file in IMAGE, or a pattern; may be repeated\n"
@@ -36,6 +38,8 @@ struct frag_run {
 	struct frag_settings settings;
 	struct frag_profile profile;
 	const char *ages; /* an option for ageing that was given; NULL: none */
+	const char *use;  /* of them, one that says which history */
+	struct fl_program_output saved;
 };
 
 /* --file PATH, and the --extents N that is for all files named since the last one. */
@@ -68,6 +72,14 @@ static int take_option(void *context, const char *name, const char *value, struc
 	if (!strcmp(name, "file") || !strcmp(name, "extents"))
 		return take_wish(&settings->wishes, name, value, diag);
 	run->ages = name;
+	if (!strcmp(name, "history") || !strcmp(name, "save-history")) {
+		if (!*value)
+			return fl_fail(diag, FL_ESYNTAX, "needs a file name");
+		*(!strcmp(name, "history") ? &settings->replay_path : &run->saved.path) = value;
+		return 0;
+	}
+	if (strcmp(name, "files-only") != 0 && strcmp(name, "free-only") != 0)
+		run->use = name;
 	if (!strcmp(name, "months")) {
 		error = fl_cli_number(value, 1, FRAG_MOST_MONTHS, &number, diag);
 		if (!error)
@@ -115,13 +127,19 @@ static int list_profiles(void *context, char **text)
 static int make_target(void *context, const struct fl_map *map, struct fl_target *target,
 		       struct fl_report *report, struct fl_diag *diag)
 {
-	const struct frag_run *run = context;
-	const struct frag_settings *settings = &run->settings;
+	struct frag_run *run = context;
+	struct frag_settings *settings = &run->settings;
 
+	settings->save_path = run->saved.part;
 	if (settings->wishes.count && run->ages)
 		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --file, which ages nothing",
 			       run->ages);
 	if (settings->wishes.count)
+		return frag_target(settings, map, target, diag);
+	if (settings->replay_path && run->use)
+		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --history, which has its own",
+			       run->use);
+	if (settings->replay_path)
 		return frag_target(settings, map, target, diag);
 	report->seed = settings->seed;
 	report->months = settings->months;
@@ -134,14 +152,16 @@ static int make_target(void *context, const struct fl_map *map, struct fl_target
 int main(int argc, char **argv)
 {
 	static const struct fl_program_option own_options[] = {
-		{"extents", 0, true},	 {"file", 0, true},	{"files-only", 0, false},
-		{"free-only", 0, false}, {"months", 'm', true}, {"profile", 'p', true},
-		{"seed", 's', true},	 {"target", 0, true},	{NULL, 0, false},
+		{"extents", 0, true},	 {"file", 0, true},	    {"files-only", 0, false},
+		{"free-only", 0, false}, {"history", 0, true},	    {"months", 'm', true},
+		{"profile", 'p', true},	 {"save-history", 0, true}, {"seed", 's', true},
+		{"target", 0, true},	 {NULL, 0, false},
 	};
 	struct frag_run run = {
 		.settings = {.months = FRAG_DEFAULT_MONTHS,
 			     .seed = FRAG_DEFAULT_SEED,
 			     .profile = &run.profile},
+		.saved = {.option = "--save-history"},
 	};
 	const struct fl_program program = {
 		.name = "frag",
@@ -150,6 +170,7 @@ int main(int argc, char **argv)
 		.answer = list_profiles,
 		.own_options = own_options,
 		.target = make_target,
+		.output = &run.saved,
 		.settings = &run,
 	};
 	int status;

@@ -49,11 +49,11 @@ static int add_file(struct fl_target *target, const struct frag_history *history
 }
 
 static int try_history(const struct fl_map *map, const struct frag_history_options *options,
-		       struct fl_target *target)
+		       struct fl_target *target, struct fl_diag *diag)
 {
 	struct frag_history history = {0};
 	struct fl_runs runs = {0};
-	int err = frag_history_run(&history, map, options);
+	int err = frag_history_run(&history, map, options, diag);
 
 	for (size_t i = 0; i < map->files.count && !err; i++)
 		err = add_file(target, &history, (uint32_t)i, &runs);
@@ -107,6 +107,8 @@ int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 		.schedule = {.profile = settings->profile,
 			     .months = settings->months,
 			     .seed = settings->seed},
+		.replay_path = settings->replay_path,
+		.save_path = settings->save_path,
 	};
 	int err = check_settings(settings, map, diag);
 
@@ -121,11 +123,14 @@ int frag_target(const struct frag_settings *settings, const struct fl_map *map,
 		return err ? err : fl_target_finish(target, map, diag);
 	}
 	err = FL_ENOROOM;
-	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries) && err == FL_ENOROOM; i++) {
+	/* What was saved is one history, which is not made milder. */
+	for (size_t i = 0;
+	     i < (settings->replay_path ? 1 : sizeof(tries) / sizeof(*tries)) && err == FL_ENOROOM;
+	     i++) {
 		fl_target_free(target);
 		options.schedule.gentle = tries[i].gentle;
 		options.keep_trees = tries[i].keep_trees;
-		err = try_history(map, &options, target);
+		err = try_history(map, &options, target, diag);
 		if (!err)
 			err = keep_part(settings, map, target);
 	}

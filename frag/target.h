@@ -21,6 +21,9 @@ struct frag_settings {
 	const struct frag_profile *profile; /* borrowed; NULL: the default */
 	bool files_only;		    /* free space stays as it is */
 	bool free_only;			    /* files stay whole; not both */
+	const char
+		*replay_path; /* a saved history in place of months, seed and profile; NULL: none */
+	const char *save_path;	   /* the history is written there; NULL: nowhere */
 	struct frag_wishes wishes; /* not empty: nothing is aged, only these files change */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bitmap of one block group, 64 blocks at a time. Must not decide where
- * anything goes: that is alloc.c.
+ * The bitmaps of one block group, 64 bits at a time. Must not decide where
+ * anything goes: that is scan.c.
  */
 #include "common/sim/group.h"
 
@@ -48,28 +48,42 @@ static uint32_t find_next(const struct fl_simgroup *group, uint32_t from, bool i
 	return group->size;
 }
 
-/* Free blocks in a row that end just before `end`. */
-static uint32_t free_before(const struct fl_simgroup *group, uint32_t end)
+static size_t words_of(const struct fl_simgroup *group, unsigned order)
 {
-	if (end == 0 || !group->bits)
-		return group->bits || group->free == 0 ? 0 : end;
-	for (uint32_t word = (end - 1) / WORD_BITS + 1; word-- > 0;) {
-		uint64_t used = ~group->bits[word] & word_mask(word, 0, end);
-
-		if (used)
-			return end -
-			       (word * WORD_BITS + WORD_BITS - (uint32_t)__builtin_clzll(used));
-	}
-	return end;
+	return (size_t)fl_div_up(group->size >> order, WORD_BITS);
 }
 
-/* Gives a uniform group its bitmap. */
+static uint64_t *level_of(const struct fl_simgroup *group, unsigned order)
+{
+	uint64_t *level = group->bits;
+
+	for (unsigned k = 0; k < order; k++)
+		level += words_of(group, k);
+	return level;
+}
+
+static bool bit_of(const uint64_t *level, uint32_t at)
+{
+	return level[at / WORD_BITS] >> (at % WORD_BITS) & 1;
+}
+
+/* What a uniform group has of each order. */
+static void count_uniform(struct fl_simgroup *group)
+{
+	group->runs = group->free != 0;
+	for (unsigned k = 0; k <= group->top; k++)
+		group->chunks[k] = group->free ? group->size >> k : 0;
+}
+
+/* Gives a uniform group its bitmaps. */
 static int need_bits(struct fl_simgroup *group)
 {
-	size_t words = (size_t)fl_div_up(group->size, WORD_BITS);
+	size_t words = 0;
 
 	if (group->bits)
 		return 0;
+	for (unsigned k = 0; k <= group->top; k++)
+		words += words_of(group, k);
 	group->bits = fl_alloc(words, sizeof(*group->bits));
 	if (!group->bits)
 		return FL_ENOMEM;
@@ -84,20 +98,69 @@ static void drop_bits(struct fl_simgroup *group)
 		return;
 	free(group->bits);
 	group->bits = NULL;
-	group->runs = group->free != 0;
-	group->longest = group->free;
+	count_uniform(group);
 }
 
-static void flip(struct fl_simgroup *group, uint32_t start, uint32_t end)
+/* Clears the bits start .. end-1 of a level; how many of them were set. */
+static uint32_t clear_bits(uint64_t *level, uint32_t start, uint32_t end)
+{
+	uint32_t cleared = 0;
+
+	for (uint32_t word = start / WORD_BITS; word * WORD_BITS < end; word++) {
+		uint64_t mask = word_mask(word, start, end);
+
+		cleared += (uint32_t)__builtin_popcountll(level[word] & mask);
+		level[word] &= ~mask;
+	}
+	return cleared;
+}
+
+static void set_bits(uint64_t *level, uint32_t start, uint32_t end)
 {
 	for (uint32_t word = start / WORD_BITS; word * WORD_BITS < end; word++)
-		group->bits[word] ^= word_mask(word, start, end);
+		level[word] |= word_mask(word, start, end);
+}
+
+/* Chunks that are free now that the blocks start .. end-1 are; those below are set already. */
+static void raise_chunks(struct fl_simgroup *group, uint32_t start, uint32_t end)
+{
+	uint64_t *below = group->bits;
+
+	for (unsigned k = 1; k <= group->top; k++) {
+		uint64_t *level = below + words_of(group, k - 1);
+		uint32_t count = group->size >> k;
+		uint32_t from = start >> k, to = (uint32_t)fl_min(((end - 1) >> k) + 1, count);
+
+		while (from < to && !(bit_of(below, 2 * from) && bit_of(below, 2 * from + 1)))
+			from++;
+		while (from < to && !(bit_of(below, 2 * to - 2) && bit_of(below, 2 * to - 1)))
+			to--;
+		if (from >= to)
+			return;
+		set_bits(level, from, to);
+		group->chunks[k] += to - from;
+		below = level;
+	}
+}
+
+static void lower_chunks(struct fl_simgroup *group, uint32_t start, uint32_t end)
+{
+	uint64_t *level = group->bits;
+
+	for (unsigned k = 0; k <= group->top; k++) {
+		uint32_t count = group->size >> k;
+		uint32_t from = start >> k, to = (uint32_t)fl_min(((end - 1) >> k) + 1, count);
+
+		if (from < to)
+			group->chunks[k] -= clear_bits(level, from, to);
+		level += words_of(group, k);
+	}
 }
 
 int fl_simgroup_give(struct fl_simgroup *group, uint32_t start, uint32_t len)
 {
 	uint32_t end = start + len;
-	uint32_t before, after;
+	bool before, after;
 	int err;
 
 	if (find_next(group, start, true) < end)
@@ -110,12 +173,13 @@ int fl_simgroup_give(struct fl_simgroup *group, uint32_t start, uint32_t len)
 	err = need_bits(group);
 	if (err)
 		return err;
-	before = free_before(group, start);
-	after = fl_simgroup_free_at(group, end);
-	flip(group, start, end);
+	before = start > 0 && bit_of(group->bits, start - 1);
+	after = end < group->size && bit_of(group->bits, end);
+	set_bits(group->bits, start, end);
+	group->chunks[0] += len;
+	raise_chunks(group, start, end);
 	group->free += len;
-	group->runs = group->runs + 1 - (before > 0) - (after > 0);
-	group->longest = (uint32_t)fl_max(group->longest, before + len + after);
+	group->runs = group->runs + 1 - before - after;
 	drop_bits(group);
 	return 0;
 }
@@ -136,14 +200,64 @@ int fl_simgroup_take(struct fl_simgroup *group, uint32_t start, uint32_t len)
 	err = need_bits(group);
 	if (err)
 		return err;
-	before = start > 0 && fl_simgroup_free_at(group, start - 1) > 0;
-	after = fl_simgroup_free_at(group, end) > 0;
-	flip(group, start, end);
+	before = start > 0 && bit_of(group->bits, start - 1);
+	after = end < group->size && bit_of(group->bits, end);
+	lower_chunks(group, start, end);
 	group->free -= len;
 	group->runs = group->runs + before + after - 1;
-	group->longest = (uint32_t)fl_min(group->longest, group->free);
 	drop_bits(group);
 	return 0;
+}
+
+uint32_t fl_simgroup_buddy(const struct fl_simgroup *group, unsigned order)
+{
+	const uint64_t *level, *above;
+	uint32_t above_count = group->size >> (order + 1);
+
+	/* All blocks free: the chunks of the top come first, then smaller and smaller ones. */
+	if (!group->bits)
+		return order == group->top ? 0 : above_count << (order + 1);
+	level = level_of(group, order);
+	above = level + words_of(group, order);
+	for (uint32_t word = 0;; word++) {
+		for (uint64_t rest = level[word] & word_mask(word, 0, group->size >> order); rest;
+		     rest &= rest - 1) {
+			uint32_t at = word * WORD_BITS + (uint32_t)__builtin_ctzll(rest);
+
+			if (order == group->top || at / 2 >= above_count || !bit_of(above, at / 2))
+				return at << order;
+		}
+	}
+}
+
+/* The order of the buddy that holds a free block. */
+static unsigned order_at(const struct fl_simgroup *group, uint32_t block)
+{
+	const uint64_t *level = group->bits;
+	unsigned order = 0;
+
+	while (order < group->top && block >> (order + 1) < group->size >> (order + 1)) {
+		if (level) {
+			level += words_of(group, order);
+			if (!bit_of(level, block >> (order + 1)))
+				break;
+		}
+		order++;
+	}
+	return order;
+}
+
+uint32_t fl_simgroup_extent(const struct fl_simgroup *group, uint32_t start, uint32_t want)
+{
+	uint32_t end = start;
+
+	do {
+		unsigned order = order_at(group, end);
+
+		end = ((end >> order) + 1) << order;
+	} while (end - start < want && end < group->size &&
+		 (!group->bits || bit_of(group->bits, end)));
+	return end - start;
 }
 
 uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start)
