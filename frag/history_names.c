@@ -138,6 +138,12 @@ bool frag_names_find_path(const struct frag_names *names, char *path, uint32_t *
 	return at != FL_NO_NAME && (!*path || !path[1]);
 }
 
+bool frag_names_find_folder(const struct frag_names *names, char *path, uint32_t *name)
+{
+	*name = FL_NO_NAME;
+	return !strcmp(path, "/") || frag_names_find_path(names, path, name);
+}
+
 /* "<12>" or "<xattr:12>": what has no name. */
 static bool find_nameless(const struct fl_map *map, const char *text, uint32_t *file)
 {
@@ -186,12 +192,11 @@ static void print_text(FILE *stream, const char *text)
 
 void frag_names_print_path(FILE *stream, const struct fl_map *map, uint32_t name)
 {
-	uint32_t depth = 0, at, root = name;
+	uint32_t depth = 0, at = name;
 
-	for (at = name; map->names.at[at].parent != FL_NO_NAME; at = map->names.at[at].parent)
-		depth++;
-	root = at;
-	if (name == root)
+	for (; at != FL_NO_NAME && map->names.at[at].parent != FL_NO_NAME; depth++)
+		at = map->names.at[at].parent;
+	if (!depth)
 		(void)putc('/', stream);
 	/* From the root down; paths are short, so no list of them is kept. */
 	for (; depth > 0; depth--) {

@@ -12,11 +12,13 @@
 
 struct frag_names;
 
-/* Both change the text. *file: index into map->files; *name: into map->names. */
+/* They change the text. *file: index into map->files; *name: into map->names. */
 bool frag_names_find(const struct frag_names *names, char *text, uint32_t *file);
 bool frag_names_find_path(const struct frag_names *names, char *path, uint32_t *name);
+/* The same, but the root is FL_NO_NAME. */
+bool frag_names_find_folder(const struct frag_names *names, char *path, uint32_t *name);
 
-/* The stream remembers its errors. */
+/* The stream remembers its errors. FL_NO_NAME is the root. */
 void frag_names_print(FILE *stream, const struct fl_map *map, uint32_t file);
 void frag_names_print_path(FILE *stream, const struct fl_map *map, uint32_t name);
 

@@ -156,8 +156,9 @@ static int take_folder(const struct frag_history_reader *reader, char *text, uin
 	if (!text)
 		return refuse(reader, diag, "a folder is missing");
 	(void)snprintf(shown, sizeof(shown), "%s", text);
-	if (!frag_names_find_path(reader->names, text, name) ||
-	    (fl_map_find(reader->map, reader->map->names.at[*name].ino, &file) &&
+	if (!frag_names_find_folder(reader->names, text, name) ||
+	    (*name != FL_NO_NAME &&
+	     fl_map_find(reader->map, reader->map->names.at[*name].ino, &file) &&
 	     reader->map->files.at[file].kind != FL_KIND_DIRECTORY))
 		return refuse(reader, diag, "IMAGE has no such folder: '%s'", shown);
 	return 0;

@@ -20,7 +20,7 @@ enum frag_op_kind {
 	FRAG_OP_DELETE,
 };
 
-/* A file of the map (also a folder, for create: then an index into map->names), or a temporary. */
+/* A file of the map (an index into map->files), or a temporary one. */
 struct frag_op_file {
 	uint32_t number;
 	bool temporary;
@@ -32,7 +32,8 @@ struct frag_op_file {
 struct frag_op {
 	enum frag_op_kind kind;
 	struct frag_op_file file; /* all but time and sync */
-	uint32_t other;		  /* create: the folder, in map->names; rename: in map->files */
+	/* create: the folder, in map->names, FL_NO_NAME: the root; rename: in map->files */
+	uint32_t other;
 	uint64_t amount;
 };
 

@@ -10,6 +10,7 @@
 /* The kernel finds places for at most so many blocks in one go (MAX_WRITEPAGES_EXTENT_LEN). */
 #define AT_ONCE_BLOCKS 2048u
 #define QUEUE_LEAST 4096u
+#define ROOT_INO 2u
 
 static int claim_file(struct frag_play *play, const struct fl_file *file)
 {
@@ -156,7 +157,7 @@ static int sync_all(struct frag_play *play)
 static int create(struct frag_play *play, const struct frag_op *op, struct fl_diag *diag)
 {
 	struct frag_play_file file = {
-		.ino = play->map->names.at[op->other].ino,
+		.ino = op->other == FL_NO_NAME ? ROOT_INO : play->map->names.at[op->other].ino,
 		.exists = true,
 	};
 

@@ -56,17 +56,12 @@ int frag_script_write(struct frag_script *script, struct frag_op_file file, uint
 	return err ? err : frag_script_do(script, &op);
 }
 
-/* The folder's index in map->names; the root for what has no name. */
+/* The folder's index in map->names; the root for what has no name: FL_NO_NAME. */
 static uint32_t folder_of(const struct fl_map *map, uint32_t file)
 {
 	uint32_t name = map->files.at[file].name;
 
-	if (name != FL_NO_NAME && map->names.at[name].parent != FL_NO_NAME)
-		return map->names.at[name].parent;
-	for (name = 0; name < map->names.count; name++)
-		if (map->names.at[name].parent == FL_NO_NAME)
-			break;
-	return name;
+	return name == FL_NO_NAME ? FL_NO_NAME : map->names.at[name].parent;
 }
 
 int frag_script_create(struct frag_script *script, uint32_t beside, uint32_t *number)
