@@ -9,7 +9,7 @@
 
 #define WEEK_TICKS (FRAG_DAY_TICKS * 7)
 /* A history has at most about so many temporaries; beyond, they are larger instead. */
-#define MOST_FILES ((uint64_t)8 << 20)
+#define MOST_FILES ((uint64_t)4 << 20)
 /* One temporary takes at most this share of the disk. */
 #define LARGEST_SHARE 16u
 #define LARGEST_BLOCKS ((uint64_t)1 << 20)

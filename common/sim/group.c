@@ -230,34 +230,24 @@ uint32_t fl_simgroup_buddy(const struct fl_simgroup *group, unsigned order)
 	}
 }
 
-/* The order of the buddy that holds a free block. */
-static unsigned order_at(const struct fl_simgroup *group, uint32_t block)
+static unsigned log2_of(uint32_t value)
 {
-	const uint64_t *level = group->bits;
-	unsigned order = 0;
-
-	while (order < group->top && block >> (order + 1) < group->size >> (order + 1)) {
-		if (level) {
-			level += words_of(group, order);
-			if (!bit_of(level, block >> (order + 1)))
-				break;
-		}
-		order++;
-	}
-	return order;
+	return 31 - (unsigned)__builtin_clz(value);
 }
 
-uint32_t fl_simgroup_extent(const struct fl_simgroup *group, uint32_t start, uint32_t want)
+uint32_t fl_simgroup_extent(const struct fl_simgroup *group, uint32_t start, uint32_t end,
+			    uint32_t want)
 {
-	uint32_t end = start;
+	uint32_t at = start;
 
 	do {
-		unsigned order = order_at(group, end);
+		unsigned order = log2_of(end - at);
 
-		end = ((end >> order) + 1) << order;
-	} while (end - start < want && end < group->size &&
-		 (!group->bits || bit_of(group->bits, end)));
-	return end - start;
+		if (at)
+			order = (unsigned)fl_min(order, (unsigned)__builtin_ctz(at));
+		at += 1u << fl_min(order, group->top);
+	} while (at - start < want && at < end);
+	return at - start;
 }
 
 uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start)
@@ -265,14 +255,58 @@ uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start)
 	return start >= group->size ? 0 : find_next(group, start, false) - start;
 }
 
-bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t *start,
-		      uint32_t *len)
+/* The first chunk of this order at or after number `at`; the level's length: none. */
+static uint32_t next_chunk(const struct fl_simgroup *group, unsigned order, uint32_t at)
 {
-	uint32_t found = find_next(group, from, true);
+	const uint64_t *level = level_of(group, order);
+	uint32_t count = group->size >> order;
 
-	if (found >= group->size)
-		return false;
-	*start = found;
-	*len = find_next(group, found, false) - found;
-	return true;
+	for (uint32_t word = at / WORD_BITS; at < count && word * WORD_BITS < count; word++) {
+		uint64_t bits = level[word] & word_mask(word, at, count);
+
+		if (bits)
+			return word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+	}
+	return count;
+}
+
+/* The first block of the free run that has this one, not before `from`. */
+static uint32_t run_start(const struct fl_simgroup *group, uint32_t from, uint32_t block)
+{
+	for (uint32_t word = (block + WORD_BITS - 1) / WORD_BITS; word-- > from / WORD_BITS;) {
+		uint64_t used = ~group->bits[word] & word_mask(word, from, block);
+
+		if (used)
+			return word * WORD_BITS + WORD_BITS - (uint32_t)__builtin_clzll(used);
+	}
+	return from;
+}
+
+/* So long a run has a chunk of half its length, so those levels are searched that have few bits. */
+bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t least,
+		      uint32_t *start, uint32_t *len)
+{
+	unsigned order = (unsigned)fl_min(log2_of(least + 1) - 1, group->top);
+
+	while (from < group->size) {
+		uint32_t found, begin, end;
+
+		if (!group->bits) {
+			begin = group->free ? from : group->size;
+			end = group->size;
+		} else {
+			found = next_chunk(group, order, (from + (1u << order) - 1) >> order);
+			if (found == group->size >> order)
+				return false;
+			begin = order ? run_start(group, from, found << order) : found;
+			end = find_next(group, found << order, false);
+		}
+		if (begin < end && end - begin >= least) {
+			*start = begin;
+			*len = end - begin;
+			return true;
+		}
+		from = end;
+	}
+	return false;
 }

@@ -37,9 +37,9 @@ int fl_simgroup_take(struct fl_simgroup *group, uint32_t start, uint32_t len) FL
 /* Free blocks in a row from start on; 0 when start is in use or past the end. */
 uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start);
 
-/* The first free run that has a block at or after from, cut at from. False: none. */
-bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t *start,
-		      uint32_t *len);
+/* The first free run of at least `least` blocks (> 0) after `from`, cut at from. False: none. */
+bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t least,
+		      uint32_t *start, uint32_t *len);
 
 /* Whether there is a buddy of this order. */
 static inline bool fl_simgroup_has_buddy(const struct fl_simgroup *group, unsigned order)
@@ -49,9 +49,10 @@ static inline bool fl_simgroup_has_buddy(const struct fl_simgroup *group, unsign
 /* The first block of the first buddy of this order; there is one. */
 uint32_t fl_simgroup_buddy(const struct fl_simgroup *group, unsigned order);
 /*
- * From a free block on, whole buddies until they have `want` blocks or the next block is in use:
- * mb_find_extent. At least 1.
+ * How many blocks from start on, where a buddy begins, whole buddies have, as many as hold `want`
+ * or as there are before end, where the free run ends: mb_find_extent.
  */
-uint32_t fl_simgroup_extent(const struct fl_simgroup *group, uint32_t start, uint32_t want);
+uint32_t fl_simgroup_extent(const struct fl_simgroup *group, uint32_t start, uint32_t end,
+			    uint32_t want);
 
 #endif

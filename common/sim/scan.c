@@ -105,18 +105,17 @@ static void measure(struct search *s, uint32_t number, uint32_t start, uint32_t 
 static void scan_runs(struct search *s, uint32_t number)
 {
 	const struct fl_simgroup *group = &s->alloc->groups[number];
-	uint32_t pos = 0, start, len, left = group->free;
+	uint32_t least = s->criterion < GOAL_LENGTH_SLOW ? s->aim : 1;
+	uint32_t pos = 0, start, len;
 
-	while (left && !s->ended && fl_simgroup_next(group, pos, &start, &len)) {
-		if (s->criterion < GOAL_LENGTH_SLOW && len < s->aim) {
-			pos = start + len;
-			left -= len;
-			continue;
+	while (!s->ended && fl_simgroup_next(group, pos, least, &start, &len)) {
+		for (pos = start; !s->ended && pos < start + len && start + len - pos >= least;) {
+			uint32_t piece = fl_simgroup_extent(group, pos, start + len, s->aim);
+
+			measure(s, number, pos, piece);
+			pos += piece;
 		}
-		len = fl_simgroup_extent(group, start, s->aim);
-		measure(s, number, start, len);
 		pos = start + len;
-		left -= len;
 	}
 	if (s->seen > MAX_TO_SCAN || s->best_len >= s->aim)
 		s->ended = true;
