@@ -63,12 +63,12 @@ static int write_early(struct writer *w, uint32_t number)
 	return err ? err : frag_script_write(w->script, frag_map_file(number), file->blocks, false);
 }
 
-/* Where the next blocks of a file go: to itself, or to what will take its place. */
+/* Where the next blocks of a file go: to itself, as *file has it, or to what will take its place.
+ */
 static int choose_file(struct writer *w, uint32_t number, struct frag_op_file *file)
 {
 	int err = 0;
 
-	*file = frag_map_file(number);
 	if (w->drafts[number] == NO_DRAFT)
 		return 0;
 	if (w->drafts[number] == DRAFT_WANTED)
@@ -82,7 +82,7 @@ static int play_event(struct writer *w, const struct frag_event *event)
 	uint64_t *left = &w->left[event->file];
 	uint64_t blocks = event->blocks == FRAG_ALL_THE_REST ? *left : fl_min(event->blocks, *left);
 	bool whole = blocks == w->map->files.at[event->file].blocks;
-	struct frag_op_file file;
+	struct frag_op_file file = frag_map_file(event->file);
 	int err = frag_temporaries_run(&w->temporaries, event->when);
 
 	if (!err)
