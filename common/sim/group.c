@@ -30,22 +30,31 @@ static uint64_t word_mask(uint32_t word, uint32_t start, uint32_t end)
 	return mask;
 }
 
+/*
+ * The first bit at or after from (below count) that is set, or with flip all ones that is not;
+ * count when there is none. The search lives here.
+ */
+static inline uint32_t find_bit(const uint64_t *bits, uint32_t from, uint32_t count, uint64_t flip)
+{
+	uint32_t word = from / WORD_BITS;
+	uint64_t found = (bits[word] ^ flip) & UINT64_MAX << (from % WORD_BITS);
+
+	while (!found && ++word * WORD_BITS < count)
+		found = bits[word] ^ flip;
+	if (!found)
+		return count;
+	/* What is behind the last bit of a level means nothing. */
+	return (uint32_t)fl_min(word * WORD_BITS + (uint32_t)__builtin_ctzll(found), count);
+}
+
 /* The first block at or after from that is free (or, not free); size when there is none. */
 static uint32_t find_next(const struct fl_simgroup *group, uint32_t from, bool is_free)
 {
-	uint64_t flip = is_free ? 0 : UINT64_MAX;
-
 	if (from >= group->size)
 		return group->size;
 	if (!group->bits)
 		return (group->free != 0) == is_free ? from : group->size;
-	for (uint32_t word = from / WORD_BITS; word * WORD_BITS < group->size; word++) {
-		uint64_t bits = (group->bits[word] ^ flip) & word_mask(word, from, group->size);
-
-		if (bits)
-			return word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-	}
-	return group->size;
+	return find_bit(group->bits, from, group->size, is_free ? 0 : UINT64_MAX);
 }
 
 static size_t words_of(const struct fl_simgroup *group, unsigned order)
@@ -258,16 +267,9 @@ uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start)
 /* The first chunk of this order at or after number `at`; the level's length: none. */
 static uint32_t next_chunk(const struct fl_simgroup *group, unsigned order, uint32_t at)
 {
-	const uint64_t *level = level_of(group, order);
 	uint32_t count = group->size >> order;
 
-	for (uint32_t word = at / WORD_BITS; at < count && word * WORD_BITS < count; word++) {
-		uint64_t bits = level[word] & word_mask(word, at, count);
-
-		if (bits)
-			return word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-	}
-	return count;
+	return at < count ? find_bit(level_of(group, order), at, count, 0) : count;
 }
 
 /* The first block of the free run that has this one, not before `from`. */

@@ -4,7 +4,10 @@
 # kernel, from the same start, and the layouts are compared. Exit 77: no loop mounts here.
 #
 #   tests/kernel/history.sh                 small: a few thousand operations
-#   FULL=1 tests/kernel/history.sh          three profiles; 1, 6 and 24 months; 1 GiB; prints a table
+#   FULL=1 tests/kernel/history.sh          three profiles; 1, 6 and 24 months; prints a table
+#   FULL=1 DISK=1 tests/kernel/history.sh   the same with the images on the disk: how long it takes
+#
+# PROFILES, MONTHS, SEED and SAMPLE (arguments of sample) change what FULL takes.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/common.sh
 need mke2fs mount umount jq find
@@ -12,7 +15,7 @@ can_mount || exit 77
 relive=$BUILD/tests/relive layouts=$BUILD/tests/layouts
 
 # In memory the kernel's flushes cost nothing; only its decisions matter.
-[ -w /dev/shm ] && memory=$(mktemp -d /dev/shm/fraglab-test.XXXXXX) || memory=$work
+[ -z "${DISK:-}" ] && [ -w /dev/shm ] && memory=$(mktemp -d /dev/shm/fraglab-test.XXXXXX) || memory=$work
 trap 'clean_up; rm -rf "$memory"' EXIT
 
 start() { # IMAGE ARGUMENTS OF sample: the image, and $memory/start.img where its files are empty
@@ -73,7 +76,7 @@ check() { # PROFILE MONTHS IMAGE
 image=$work/sample.img
 if [ -n "${FULL:-}" ]; then
 	# shellcheck disable=SC2086
-	start "$image" ${SAMPLE:---size 1G --files 6000} || fail "no sample"
+	start "$image" ${SAMPLE:---size 1280M --files 8000} || fail "no sample"
 	for profile in ${PROFILES:-desktop server mail}; do
 		for months in ${MONTHS:-1 6 24}; do
 			check "$profile" "$months" "$image"
