@@ -23,7 +23,8 @@
  *
  * Not modelled: more than one processor's windows; blocks reserved for root and for metadata; the
  * number of an inode that is made in the history (its folder's stands for it); stripes; bitmaps
- * that were not read yet; locks that others hold; colouring without delayed allocation.
+ * that were not read yet; locks that others hold; colouring without delayed allocation; that a
+ * nearly full disk is written without delay.
  */
 #ifndef FRAGLAB_ALLOC_H
 #define FRAGLAB_ALLOC_H

@@ -31,10 +31,19 @@ mount_for_writing() { # IMAGE
 	mount -t ext4 -o loop "$1" "$work/mount" && mounted=$work/mount
 }
 
+loop_of_mount() {
+	local loop
+	loop=$(findmnt -no SOURCE "$mounted") && echo "${loop##*/}"
+}
+
+# A history may fill the disk; the kernel keeps some blocks for metadata, unless it is told not to.
+keep_nothing() {
+	echo 0 >"/sys/fs/ext4/$(loop_of_mount)/reserved_clusters"
+}
+
 # What the kernel has not read yet, it passes over in its search.
 read_bitmaps() {
-	local loop
-	loop=$(findmnt -no SOURCE "$mounted") && cat "/proc/fs/ext4/${loop##*/}/mb_groups" >/dev/null
+	cat "/proc/fs/ext4/$(loop_of_mount)/mb_groups" >/dev/null
 }
 
 # One history; sets $row to what layouts says, $ops and the seconds of each.
@@ -43,7 +52,7 @@ compare() { # PROFILE MONTHS IMAGE
 	"$frag" -n -q -p "$1" -m "$2" --seed "${SEED:-1}" --save-history "$history.all" "$3"
 	[ $? -le 1 ] || return
 	copy "$memory/start.img" "$memory/kernel.img" && mount_for_writing "$memory/kernel.img" &&
-		read_bitmaps &&
+		keep_nothing && read_bitmaps &&
 		"$relive" "$mounted" <"$history.all" >"$history" 2>"$work/relive.out" || {
 		cat "$work/relive.out"
 		return 1

@@ -143,13 +143,21 @@ static void close_file(struct file *file)
 
 static void append(struct file *file, uint64_t bytes)
 {
+	bool again = false;
+
 	open_file(file);
 	while (bytes) {
 		ssize_t done = write(file->fd, piece, bytes < PIECE ? bytes : PIECE);
 
+		/* What was deleted may wait for the commit. */
+		if (done < 0 && errno == ENOSPC && !again && !syncfs(file->fd)) {
+			again = true;
+			continue;
+		}
 		if (done <= 0)
 			die("write", file->path);
 		bytes -= (uint64_t)done;
+		again = false;
 	}
 }
 
