@@ -15,6 +15,7 @@
 
 #define DIRTY_MOST_BYTES ((uint64_t)64 << 20)
 #define DIRTY_MOST_SHARE 32u /* of the disk */
+#define MARGIN_SHARE 50u     /* of the disk, left for mapping trees and what else a disk needs */
 #define NO_DRAFT UINT32_MAX
 #define DRAFT_WANTED (UINT32_MAX - 1)
 
@@ -30,7 +31,8 @@ struct writer {
 	 * never less: an early version that would break this is not written.
 	 */
 	uint64_t owed;
-	uint64_t *left; /* as map->files: blocks not yet written */
+	uint64_t margin; /* blocks that are left free, as long as there are temporaries to delete */
+	uint64_t *left;	 /* as map->files: blocks not yet written */
 	/* As map->files: the temporary file that will take its place, when an early version is
 	 * there; NO_DRAFT, or DRAFT_WANTED before its first turn. */
 	uint32_t *drafts;
@@ -55,11 +57,11 @@ static int write_early(struct writer *w, uint32_t number)
 	int err;
 
 	/* Its turns may have been moved before its birth to make up a session. */
-	if (w->left[number] < file->blocks || room - w->owed < file->blocks ||
+	if (w->left[number] < file->blocks || room - w->owed < file->blocks + w->margin ||
 	    file->kind != FL_KIND_REGULAR || file->name == FL_NO_NAME)
 		return 0;
 	w->drafts[number] = DRAFT_WANTED;
-	err = frag_temporaries_make_room(&w->temporaries, file->blocks);
+	err = frag_temporaries_make_room(&w->temporaries, file->blocks + w->margin);
 	return err ? err : frag_script_write(w->script, frag_map_file(number), file->blocks, false);
 }
 
@@ -91,7 +93,7 @@ static int play_event(struct writer *w, const struct frag_event *event)
 		return err;
 	if (event->blocks == FRAG_EARLY_VERSION)
 		return write_early(w, event->file);
-	err = frag_temporaries_make_room(&w->temporaries, blocks);
+	err = frag_temporaries_make_room(&w->temporaries, blocks + w->margin);
 	if (!err)
 		err = choose_file(w, event->file, &file);
 	/* A part is what a program wants to be safe; what is written whole can wait. */
@@ -121,6 +123,7 @@ static int prepare(struct writer *w)
 	if (!w->left || !w->drafts)
 		return FL_ENOMEM;
 	memset(w->drafts, 0xff, count * sizeof(*w->drafts));
+	w->margin = fl_alloc_free_blocks(w->script->play.alloc) / MARGIN_SHARE;
 	for (uint32_t i = 0; i < map->files.count; i++) {
 		if (!moves(w, i))
 			continue;
