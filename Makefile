@@ -85,15 +85,16 @@ crash_objects := $(call objects,tests/crash) $(BUILD)/tests/lib.a
 $(BUILD)/tests/sweep: $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
 	$(call link,$(fl_libs))
 
-# The same with a mover that has a fault, to show that the sweep finds it.
+# The same with a mover (or an undo file) that has a fault, to show that the sweep finds it.
 mutants := $(patsubst tests/crash/mutations/%.patch,$(BUILD)/mutants/%/sweep,\
 	$(wildcard tests/crash/mutations/*.patch))
-$(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch $(wildcard common/move/*) \
-		$(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
-	@rm -rf $(@D) && mkdir -p $(@D)/common && cp -R common/move $(@D)/common
+$(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch \
+		$(wildcard common/move/* common/device/*) $(crash_objects) $(BUILD)/modules.a $(BUILD)/libfraglab.a
+	@rm -rf $(@D) && mkdir -p $(@D)
+	cp -R --parents $$(sed -n 's|^+++ b/\(.*\)/.*|\1|p' $<) $(@D)
 	patch -s -p1 -d $(@D) <$<
 	$(CC) $(fl_cppflags) $(CPPFLAGS) -std=gnu11 $(CFLAGS) $(LDFLAGS) -o $@ \
-		$(@D)/common/move/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
+		$(@D)/common/*/*.c $(filter %.o %.a,$^) $(fl_libs) $(LDLIBS)
 
 mutants: $(mutants)
 
@@ -159,11 +160,12 @@ check:
 	@$(MAKE) --no-print-directory packages
 	@MAKE="$(MAKE)" BUILD=$(BUILD) WERROR=$(WERROR) tests/run
 
-# The long sweep: over 200,000 power cuts; one in five operations failing in every way.
+# The long sweep: over 200,000 power cuts; one in five operations failing in every way; every second
+# batch the last of a run that is cancelled.
 crash:
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory tools
-	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 5
+	$(BUILD)/tests/sweep --rounds 6 --second 97 --fault-step 5 --cancel-step 2 --undo-step 7
 
 # On from where the last one ended: 600 seconds for each of three targets, or SECONDS.
 fuzz:
@@ -222,7 +224,7 @@ help:
 	@echo 'check          all tests; ends with "N passed, N failed"'
 	@echo 'unit           the unit tests alone'
 	@echo 'kills          a hundred real kills (check has a dozen)'
-	@echo 'crash          over 200,000 power cuts (check has over 30,000)'
+	@echo 'crash          over 200,000 power cuts (check has over 40,000)'
 	@echo 'fuzz           libFuzzer, SECONDS a target (check has a short run)'
 	@echo 'rootfs-test    a Debian made by debootstrap still runs afterwards (as root)'
 	@echo 'bench          times and I/O counts'

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* Units in path order that may be passed over in one gap before it is filled by size. */
-#define LOOK_AHEAD 256
+/* So many lengths are tried for the longer one of two units that fill a gap, and so many in all. */
+#define PAIRS_TRIED 256
+#define TRIES ((size_t)1 << 20)
 /* A unit of this share of the longest gap is long. */
 #define LONG_SHARE 8
 #define NONE SIZE_MAX
@@ -23,6 +24,7 @@ struct filler {
 	size_t *lower;	       /* union-find over by_size: an index at or below that may be open */
 	size_t *place_in_size; /* by unit */
 	size_t size_count;
+	size_t tries; /* that are left, for pairs */
 };
 
 static int compare_sizes(const void *a, const void *b)
@@ -129,30 +131,72 @@ static size_t longest_fitting(struct filler *filler, uint64_t size)
 	return found == NONE ? NONE : filler->by_size[found].unit;
 }
 
-static void fill_in_order(struct filler *filler, struct fl_run *gap, size_t look_ahead)
+/* The next open unit below one, by size; NONE when there is none. */
+static size_t lower_than(struct filler *filler, size_t unit)
 {
-	size_t end = filler->units->count, missed = 0;
-	size_t index = filler->next[end];
+	size_t sized = filler->place_in_size[unit];
+	size_t found = sized ? find_lower(filler, sized - 1) : NONE;
 
-	while (index != end && gap->len && missed < look_ahead) {
-		size_t next = filler->next[index];
+	return found == NONE ? NONE : filler->by_size[found].unit;
+}
 
-		if (unit_size(&filler->units->at[index]) <= gap->len)
-			place(filler, index, gap);
-		else
-			missed++;
-		index = next;
+/* In path order, up to a unit that does not fit. */
+static void fill_in_order(struct filler *filler, struct fl_run *gap)
+{
+	size_t end = filler->units->count;
+
+	for (size_t index = filler->next[end], next; index != end; index = next) {
+		next = filler->next[index];
+		if (unit_size(&filler->units->at[index]) > gap->len)
+			return;
+		place(filler, index, gap);
 	}
 }
 
-static void fill_by_size(struct filler *filler, struct fl_run *gap)
+/* Another open unit of exactly this size; NONE when there is none. */
+static size_t another_of(struct filler *filler, uint64_t size, size_t but)
+{
+	size_t found = longest_fitting(filler, size);
+
+	if (found != NONE && found == but)
+		found = lower_than(filler, but);
+	return found != NONE && unit_size(&filler->units->at[found]) == size ? found : NONE;
+}
+
+/* Finds two open units that have just the gap's length, the longer one at or below `first`. */
+static bool find_pair(struct filler *filler, uint64_t gap_len, size_t first, size_t pair[2])
+{
+	for (size_t tried = 0; first != NONE && tried < PAIRS_TRIED && filler->tries; tried++) {
+		uint64_t size = unit_size(&filler->units->at[first]);
+
+		if (size >= gap_len || size * 2 < gap_len)
+			return false;
+		filler->tries--;
+		pair[0] = first;
+		pair[1] = another_of(filler, gap_len - size, first);
+		if (pair[1] != NONE)
+			return true;
+		first = longest_fitting(filler, size - 1);
+	}
+	return false;
+}
+
+/*
+ * With as few units as it takes, as each is read with a seek there and one back: one that has just
+ * the gap's length, else two that have, else the longest.
+ */
+static void fill_closely(struct filler *filler, struct fl_run *gap)
 {
 	while (gap->len) {
-		size_t index = longest_fitting(filler, gap->len);
+		size_t longest = longest_fitting(filler, gap->len), pair[2];
 
-		if (index == NONE)
+		if (longest == NONE)
 			return;
-		place(filler, index, gap);
+		if (find_pair(filler, gap->len, longest, pair)) {
+			place(filler, pair[0], gap);
+			longest = pair[1];
+		}
+		place(filler, longest, gap);
 	}
 }
 
@@ -191,7 +235,7 @@ static void place_long(struct filler *filler, struct fl_runs *gaps, size_t prefe
 int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, enum fill_how how,
 	      struct fl_runs *left)
 {
-	struct filler filler = {.units = units};
+	struct filler filler = {.units = units, .tries = TRIES};
 	struct fl_runs open = {0};
 	int error = filler_setup(&filler, how == FILL_FIRST);
 
@@ -201,9 +245,9 @@ int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred,
 		place_long(&filler, &open, preferred);
 	for (size_t i = 0; i < open.count && !error; i++) {
 		if (how != FILL_BY_SIZE)
-			fill_in_order(&filler, &open.at[i], how == FILL_FIRST ? 1 : LOOK_AHEAD);
+			fill_in_order(&filler, &open.at[i]);
 		if (how != FILL_FIRST)
-			fill_by_size(&filler, &open.at[i]);
+			fill_closely(&filler, &open.at[i]);
 		if (open.at[i].len)
 			error = fl_array_push(left, open.at[i]);
 	}

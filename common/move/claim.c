@@ -136,17 +136,17 @@ int move_groups_write(struct move_groups *groups, struct fl_diag *diag)
 					 "writing the block bitmap of group %u", g);
 	}
 	for (dgrp_t g = 0; g < fs->group_desc_count;) {
-		dgrp_t block = g / per_block;
+		dgrp_t first = g;
 		bool dirty = false;
 		errcode_t error;
 
-		for (; g < fs->group_desc_count && g / per_block == block; g++) {
+		for (; g < fs->group_desc_count && g / per_block == first / per_block; g++)
 			dirty |= groups->dirty[g];
-			groups->dirty[g] = false;
-		}
-		error = dirty ? write_descriptors(groups, block) : 0;
+		error = dirty ? write_descriptors(groups, first / per_block) : 0;
+		/* What could not be written is still to be written. */
 		if (error)
 			return move_fail(groups->owner, error, diag, "writing group descriptors");
+		memset(groups->dirty + first, false, g - first);
 	}
 	return 0;
 }

@@ -68,7 +68,7 @@ static int prepare(struct mover *mover, const struct fl_batch *batch)
 		error = copy(mover, batch);
 	if (!error)
 		error = move_build_trees(mover->fs, mover->map, mover->plan, batch, mover->layout,
-					 &mover->roots, mover->diag);
+					 mover->options->verify, &mover->roots, mover->diag);
 	return error;
 }
 
@@ -92,14 +92,13 @@ static void count(struct mover *mover, const struct fl_batch *batch)
 
 /*
  * Gives up a batch that has switched nothing: its claims are undone, so that the image can be
- * left clean. Not after a failed flush: then it is unknown what the disk holds.
+ * left clean, if that can still be written and flushed. Not after a failed flush: then it is
+ * unknown what the disk holds.
  */
 static int abandon(struct mover *mover, int error)
 {
 	struct fl_diag ignored;
 
-	if (error != FL_EHOSTFULL && error != FL_EVERIFY && error != FL_ENOMEM)
-		return error;
 	move_groups_mark(mover->groups, &mover->claimed, false);
 	if (!move_groups_write(mover->groups, &ignored) && !fl_fs_unfence(mover->fs, &ignored))
 		mover->result->fenced = false;

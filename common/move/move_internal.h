@@ -70,6 +70,11 @@ int move_vacated_clear_all(struct move_vacated *vacated, struct fl_diag *diag) F
 int move_vacated_finish(struct move_vacated *vacated, const struct fl_blockset *free_blocks,
 			struct fl_diag *diag) FL_CHECKED;
 
+/* --- block.c: blocks that are made anew --- */
+
+/* Writes a block that nobody can reach yet. verify: reads it back; FL_EVERIFY when it differs. */
+int move_write_block(struct fl_fs *fs, fl_pblk place, const void *block, bool verify) FL_CHECKED;
+
 /* --- tree.c, tree_indirect.c: mapping trees --- */
 
 /* What goes into the inode: 60 bytes as ext2fs_write_inode_full wants them. */
@@ -79,11 +84,12 @@ struct move_root {
 
 /*
  * Builds the mapping of a file into the given blocks (preorder, exactly fl_tree_blocks), writes
- * these, and gives the root. old is the inode as it is.
+ * these as move_write_block does, and gives the root. old is the inode as it is.
  */
 int move_build_extents(struct fl_fs *fs, fl_ino ino, const struct fl_mapping_view *mapping,
-		       const struct ext2_inode *old, struct move_root *root) FL_CHECKED;
-int move_build_indirect(struct fl_fs *fs, const struct fl_mapping_view *mapping,
+		       const struct ext2_inode *old, bool verify,
+		       struct move_root *root) FL_CHECKED;
+int move_build_indirect(struct fl_fs *fs, const struct fl_mapping_view *mapping, bool verify,
 			struct move_root *root) FL_CHECKED;
 
 /* --- quota.c: what owners are charged for mapping trees --- */
@@ -110,9 +116,12 @@ struct move_switches {
 	FL_ARRAY(struct move_root);
 };
 
-/* Builds the tree of every switch of the batch; nothing that is reachable changes. */
+/*
+ * Builds the tree of every switch of the batch; nothing that is reachable changes. verify: reads
+ * back what it has written; FL_EVERIFY when it differs.
+ */
 int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
-		     const struct fl_batch *batch, const struct fl_layout *layout,
+		     const struct fl_batch *batch, const struct fl_layout *layout, bool verify,
 		     struct move_switches *roots, struct fl_diag *diag) FL_CHECKED;
 /*
  * Writes every inode of the batch, and the owners of xattr blocks, then the quota that changes with

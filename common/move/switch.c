@@ -25,26 +25,53 @@ static struct ext2_inode *new_inode(ext2_filsys fs)
 								: size);
 }
 
+/* An xattr block read back; its checksum is the library's business, and that of its place. */
+static int verify_xattr(struct fl_fs *fs, fl_pblk place, struct ext2_ext_attr_header *written,
+			fl_ino owner, struct fl_diag *diag)
+{
+	const uint32_t bytes = fl_fs_geometry(fs)->block_bytes;
+	struct ext2_ext_attr_header *found = calloc(1, bytes);
+	errcode_t code;
+	int error;
+
+	if (!found)
+		return FL_ENOMEM;
+	code = ext2fs_read_ext_attr3(fl_fs_ext2(fs), place, found, owner);
+	error = fl_fs_error(fs, code);
+	found->h_checksum = written->h_checksum = 0;
+	if (error != FL_EIO && error != FL_ENOMEM && (code || memcmp(found, written, bytes)))
+		error = FL_EVERIFY;
+	free(found);
+	return error ? fl_fail(diag, error, "reading back the xattr block of inode %u: %s", owner,
+			       fl_error_text(error))
+		     : 0;
+}
+
 /* Writes an xattr block at its new place, where its checksum must be another. */
 static int write_xattr(struct fl_fs *fs, const struct fl_plan *plan, const struct fl_switch *item,
-		       uint32_t unit_blocks, fl_ino owner, struct fl_diag *diag)
+		       uint32_t unit_blocks, fl_ino owner, bool verify, struct fl_diag *diag)
 {
 	const struct fl_move *move = &plan->moves.at[item->first_move];
 	ext2_filsys ext2 = fl_fs_ext2(fs);
 	void *buffer = malloc(ext2->blocksize);
 	errcode_t code;
+	int error = 0;
 
 	if (!buffer)
 		return FL_ENOMEM;
 	code = ext2fs_read_ext_attr3(ext2, move->from * unit_blocks, buffer, owner);
 	if (!code)
 		code = ext2fs_write_ext_attr3(ext2, move->to * unit_blocks, buffer, owner);
+	if (code)
+		error = move_fail(fs, code, diag, "moving the xattr block of inode %u", owner);
+	else if (verify)
+		error = verify_xattr(fs, move->to * unit_blocks, buffer, owner, diag);
 	free(buffer);
-	return code ? move_fail(fs, code, diag, "moving the xattr block of inode %u", owner) : 0;
+	return error;
 }
 
 static int build_root(struct fl_fs *fs, const struct fl_file *file,
-		      const struct fl_mapping_view *mapping, struct ext2_inode *inode,
+		      const struct fl_mapping_view *mapping, struct ext2_inode *inode, bool verify,
 		      struct move_root *root, struct fl_diag *diag)
 {
 	int error = read_inode(fs, file->ino, inode, diag);
@@ -52,8 +79,8 @@ static int build_root(struct fl_fs *fs, const struct fl_file *file,
 	if (error)
 		return error;
 	error = file->mapping == FL_MAPPING_EXTENTS
-			? move_build_extents(fs, file->ino, mapping, inode, root)
-			: move_build_indirect(fs, mapping, root);
+			? move_build_extents(fs, file->ino, mapping, inode, verify, root)
+			: move_build_indirect(fs, mapping, verify, root);
 	return error ? fl_fail(diag, error, "building the block map of inode %u: %s", file->ino,
 			       fl_error_text(error))
 		     : 0;
@@ -84,7 +111,7 @@ static int expand(const struct fl_map *map, uint32_t file, struct in_blocks *scr
 }
 
 int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
-		     const struct fl_batch *batch, const struct fl_layout *layout,
+		     const struct fl_batch *batch, const struct fl_layout *layout, bool verify,
 		     struct move_switches *roots, struct fl_diag *diag)
 {
 	ext2_filsys ext2 = fl_fs_ext2(fs);
@@ -105,8 +132,8 @@ int move_build_trees(struct fl_fs *fs, const struct fl_map *map, const struct fl
 			break;
 		error = file->kind == FL_KIND_XATTR
 				? write_xattr(fs, plan, item, fl_map_unit_blocks(map), file->ino,
-					      diag)
-				: build_root(fs, file, &mapping, inode, &root, diag);
+					      verify, diag)
+				: build_root(fs, file, &mapping, inode, verify, &root, diag);
 		if (!error)
 			error = fl_array_push(roots, root);
 	}

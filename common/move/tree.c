@@ -20,6 +20,7 @@ struct builder {
 	uint32_t generation; /* eh_generation of the old root, carried over */
 	size_t node_entries;
 	size_t next_place;
+	bool verify;
 };
 
 static void put_header(struct ext3_extent_header *header, size_t entries, size_t max,
@@ -103,14 +104,13 @@ static int build_node(struct builder *builder, unsigned depth, size_t first, fl_
 	if (!error && ext2fs_extent_block_csum_set(builder->ext2, builder->ino, header))
 		error = FL_EIO;
 	if (!error)
-		error = fl_fs_error(builder->fs,
-				    io_channel_write_blk64(builder->ext2->io, *place, 1, header));
+		error = move_write_block(builder->fs, *place, header, builder->verify);
 	free(header);
 	return error;
 }
 
 int move_build_extents(struct fl_fs *fs, fl_ino ino, const struct fl_mapping_view *mapping,
-		       const struct ext2_inode *old, struct move_root *root)
+		       const struct ext2_inode *old, bool verify, struct move_root *root)
 {
 	const struct ext3_extent_header *old_root = (const void *)old->i_block;
 	struct builder builder = {
@@ -122,6 +122,7 @@ int move_build_extents(struct fl_fs *fs, fl_ino ino, const struct fl_mapping_vie
 		.node_entries =
 			(fl_fs_geometry(fs)->block_bytes - sizeof(struct ext3_extent_header)) /
 			sizeof(struct ext3_extent),
+		.verify = verify,
 	};
 	size_t children = mapping->extent_count;
 	unsigned depth = 0;

@@ -10,11 +10,11 @@
 
 struct builder {
 	struct fl_fs *fs;
-	ext2_filsys ext2;
 	const struct fl_mapping_view *mapping;
 	size_t extent; /* the first extent that may hold what comes next */
 	size_t next_place;
 	uint64_t per; /* entries of a block */
+	bool verify;
 };
 
 /* Whether a block is mapped in first..first+len-1; moves the cursor past what lies before. */
@@ -49,7 +49,7 @@ static int build(struct builder *builder, unsigned level, uint64_t lblk, uint64_
 	if (builder->next_place == builder->mapping->tree_count)
 		return FL_EPLAN;
 	place = builder->mapping->trees[builder->next_place++];
-	entries = calloc(1, builder->ext2->blocksize);
+	entries = calloc(1, fl_fs_geometry(builder->fs)->block_bytes);
 	if (!entries)
 		return FL_ENOMEM;
 	span /= builder->per;
@@ -60,20 +60,19 @@ static int build(struct builder *builder, unsigned level, uint64_t lblk, uint64_
 		entries[i] = ext2fs_cpu_to_le32(child);
 	}
 	if (!error)
-		error = fl_fs_error(builder->fs,
-				    io_channel_write_blk64(builder->ext2->io, place, 1, entries));
+		error = move_write_block(builder->fs, place, entries, builder->verify);
 	free(entries);
 	*entry = (uint32_t)place;
 	return error;
 }
 
-int move_build_indirect(struct fl_fs *fs, const struct fl_mapping_view *mapping,
+int move_build_indirect(struct fl_fs *fs, const struct fl_mapping_view *mapping, bool verify,
 			struct move_root *root)
 {
 	struct builder builder = {.fs = fs,
-				  .ext2 = fl_fs_ext2(fs),
 				  .mapping = mapping,
-				  .per = fl_fs_geometry(fs)->block_bytes / 4};
+				  .per = fl_fs_geometry(fs)->block_bytes / 4,
+				  .verify = verify};
 	uint64_t lblk = 0, span = 1;
 	int error = 0;
 

@@ -15,7 +15,7 @@
 #include <fraglab/plan.h>
 
 struct fl_move_options {
-	bool verify;	       /* read every copied block back and compare before the switch */
+	bool verify;	       /* read back what was copied and built, compare before the switch */
 	uint64_t buffer_bytes; /* copy buffer; 0: 256 MiB, less for small plans */
 	/* Asked between batches; true finishes cleanly with FL_ECANCELLED. NULL: never. */
 	bool (*cancelled)(void *context);

@@ -43,27 +43,45 @@ static bool truthful(int error, const struct crash_outcome *outcome, bool wrote,
 	return true;
 }
 
+/* What was written is not what is there: found, nothing switched to it, the image left clean. */
+static bool found(int error, const struct crash_outcome *outcome, char why[ORACLE_TEXT])
+{
+	if (error != FL_EVERIFY)
+		return fail(why, "other bytes than were written, and not found", error);
+	if (outcome->moved.fenced)
+		return fail(why, "other bytes than were written, and the fence stands", error);
+	return true;
+}
+
 bool fault_judge(const struct scene *scene, enum fault_kind kind, uint64_t n, struct disk *disk,
 		 struct tally *tally, bool *came, char why[ORACLE_TEXT])
 {
+	struct crash_conditions conditions = scene_conditions(scene);
 	struct crash_outcome outcome = {.planned = false};
 	struct fault_device *fault = NULL;
 	struct fl_device *ram = NULL;
 	bool wrote = false, good;
 	int error;
 
+	conditions.verify = kind == FAULT_READ_BACK || kind == FAULT_GARBLED;
 	memcpy(disk->bytes, scene->before, scene->size_bytes);
 	error = ramdisk_new(disk->bytes, scene->size_bytes, &ram);
 	if (!error)
 		error = fault_new(ram, kind, n, &fault);
-	if (!error)
-		error = crash_program_run(scene->program, fault_device(fault),
-					  scene->image->batch_blocks, &outcome);
+	if (!error) {
+		fault_garble(fault, scene->movable, scene->block_bytes);
+		error = crash_program_run(scene->program, fault_device(fault), &conditions,
+					  &outcome);
+	}
 	*came = fault && fault_came(fault);
 	wrote = fault && fault_wrote(fault);
 	fault_free(fault);
 	fl_device_close(ram);
 	good = !*came || truthful(error, &outcome, wrote, oracle_clean(disk->bytes), why);
+	if (good && *came && kind == FAULT_READ_BACK && !error)
+		good = fail(why, "what cannot be read back is taken for good", error);
+	if (good && *came && kind == FAULT_GARBLED)
+		good = found(error, &outcome, why);
 	if (*came)
 		tally_add(tally, TALLY_FAULTS, 1);
 	return good && (!*came || scene_judge(scene, disk, tally, JUDGE_ALL, why));

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run of a program without its command line. Must do what common/cli does, in that order.
+ * A run of a program without its command line. Must do what common/cli does, in that order; but
+ * without a budget plans that end worse are run to their end too (see fl_plan_cut_losses): mover
+ * and image must stand that.
  */
 #include "tests/crash/programs.h"
 
 #include <fraglab/scan.h>
+#include <fraglab/util.h>
 
 /* Small, so that the copy of a batch is many writes. */
 #define BUFFER_BYTES (256u << 10)
@@ -15,6 +18,8 @@ const struct crash_program crash_programs[] = {
 	{"defrag", "full", .defrag = true, .pack = {.mode = DEFRAG_FULL, .threshold = 1}},
 	{"defrag", "files", .defrag = true, .pack = {.mode = DEFRAG_FILES, .threshold = 1}},
 	{"defrag", "free", .defrag = true, .pack = {.mode = DEFRAG_FREE, .threshold = 1}},
+	{"defrag", "budget", .defrag = true,
+	 .pack = {.mode = DEFRAG_FULL, .threshold = 1, .max_bytes = 384 << 10}},
 };
 const size_t crash_program_count = sizeof(crash_programs) / sizeof(crash_programs[0]);
 
@@ -83,7 +88,9 @@ static int age(const struct crash_program *program, const struct fl_map *map,
 static int plan(const struct crash_program *program, const struct fl_map *map,
 		uint32_t batch_blocks, struct fl_plan **made, struct fl_diag *diag)
 {
-	const struct fl_order_options options = {.batch_blocks = batch_blocks};
+	const uint64_t budget = program->pack.max_bytes / map->geo.block_bytes;
+	const struct fl_order_options options = {
+		.batch_blocks = budget ? fl_min(batch_blocks, budget / 8) : batch_blocks};
 	struct fl_target target = {0};
 	int error = program->defrag ? defrag_target(&program->pack, map, &target, diag)
 				    : age(program, map, &target, diag);
@@ -92,6 +99,10 @@ static int plan(const struct crash_program *program, const struct fl_map *map,
 		error = fl_target_finish(&target, map, diag);
 	if (!error)
 		error = fl_plan_order(map, &target, &options, made, diag);
+	if (!error && budget && (*made)->left_blocks)
+		error = fl_plan_cut_losses(map, *made, diag);
+	if (!error && budget)
+		fl_plan_truncate(*made, budget);
 	fl_target_free(&target);
 	return error;
 }
@@ -132,10 +143,27 @@ static bool no_others(void *context, uint32_t seconds)
 	return true;
 }
 
-int crash_program_run(const struct crash_program *program, struct fl_device *device,
-		      uint32_t batch_blocks, struct crash_outcome *outcome)
+/* The mover asks before each batch. */
+struct patience {
+	const struct crash_conditions *conditions;
+	size_t asked;
+};
+
+static bool cancelled(void *context)
 {
-	const struct fl_move_options options = {.buffer_bytes = BUFFER_BYTES,
+	struct patience *patience = context;
+
+	return patience->conditions->cancels && patience->asked++ == patience->conditions->batches;
+}
+
+int crash_program_run(const struct crash_program *program, struct fl_device *device,
+		      const struct crash_conditions *conditions, struct crash_outcome *outcome)
+{
+	struct patience patience = {.conditions = conditions};
+	const struct fl_move_options options = {.verify = conditions->verify,
+						.buffer_bytes = BUFFER_BYTES,
+						.cancelled = cancelled,
+						.context = &patience,
 						.claimant = {1, no_others, NULL}};
 	struct fl_map *map = NULL, *units = NULL, *promised = NULL;
 	struct fl_plan *made = NULL;
@@ -149,7 +177,7 @@ int crash_program_run(const struct crash_program *program, struct fl_device *dev
 	else if (!error)
 		units = map;
 	if (!error)
-		error = plan(program, units, batch_blocks, &made, &outcome->diag);
+		error = plan(program, units, conditions->batch_blocks, &made, &outcome->diag);
 	if (!error)
 		error = predict(units, made, &promised, &outcome->diag);
 	if (!error) {

@@ -21,6 +21,14 @@ struct crash_program {
 extern const struct crash_program crash_programs[];
 extern const size_t crash_program_count;
 
+/* What a run is told besides. */
+struct crash_conditions {
+	uint32_t batch_blocks;
+	bool verify;
+	bool cancels;	/* stopped as by a signal ... */
+	size_t batches; /* ... when so many are done */
+};
+
 struct crash_outcome {
 	struct fl_move_result moved;
 	struct fl_diag diag;
@@ -33,6 +41,7 @@ struct crash_outcome {
 
 /* An fl_error. outcome is filled as far as it went. */
 int crash_program_run(const struct crash_program *program, struct fl_device *device,
-		      uint32_t batch_blocks, struct crash_outcome *outcome) FL_CHECKED;
+		      const struct crash_conditions *conditions,
+		      struct crash_outcome *outcome) FL_CHECKED;
 
 #endif

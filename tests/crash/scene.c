@@ -13,8 +13,9 @@
 
 #include "tests/lib/ramdisk.h"
 
-/* Runs after a cut that may be needed to reach the goal. */
+/* Runs after a cut that may be needed to reach the goal; and with a budget, which a cut wastes. */
 #define MOST_RUNS 3
+#define MOST_BUDGETS 12
 
 /* --- preparing --- */
 
@@ -28,8 +29,14 @@ static bool load(const char *path, uint8_t *bytes, size_t size_bytes)
 	return whole;
 }
 
-bool scene_record(const struct scene *scene, uint8_t *bytes, struct powercut **log,
-		  struct crash_outcome *outcome, char why[ORACLE_TEXT])
+struct crash_conditions scene_conditions(const struct scene *scene)
+{
+	return (struct crash_conditions){.batch_blocks = scene->image->batch_blocks};
+}
+
+bool scene_record(const struct scene *scene, const struct crash_conditions *conditions,
+		  uint8_t *bytes, struct powercut **log, struct crash_outcome *outcome,
+		  char why[ORACLE_TEXT])
 {
 	struct fl_device *ram = NULL;
 	int error = ramdisk_new(bytes, scene->size_bytes, &ram);
@@ -39,20 +46,51 @@ bool scene_record(const struct scene *scene, uint8_t *bytes, struct powercut **l
 	if (!error)
 		error = powercut_new(ram, 0, log);
 	if (!error)
-		error = crash_program_run(scene->program, powercut_device(*log),
-					  scene->image->batch_blocks, outcome);
+		error = crash_program_run(scene->program, powercut_device(*log), conditions,
+					  outcome);
 	fl_device_close(ram);
+	if (conditions->cancels && error == FL_ECANCELLED)
+		return true;
 	if (error)
 		snprintf(why, ORACLE_TEXT, "the program fails: %s: %.300s", fl_error_text(error),
 			 outcome->diag.text);
+	else if (conditions->cancels)
+		snprintf(why, ORACLE_TEXT, "the program does not stop when it is asked to");
 	else if (!outcome->predicted)
 		snprintf(why, ORACLE_TEXT, "the second scan differs from the plan");
-	return !error && outcome->predicted;
+	return !error && outcome->predicted && !conditions->cancels;
+}
+
+bool scene_verified(const struct scene *scene, char why[ORACLE_TEXT])
+{
+	struct crash_conditions conditions = scene_conditions(scene);
+	uint64_t operations = powercut_operations(scene->log);
+	uint8_t *bytes = malloc(scene->size_bytes);
+	struct crash_outcome outcome;
+	struct powercut *log = NULL;
+	bool good;
+
+	if (!bytes) {
+		snprintf(why, ORACLE_TEXT, "out of memory");
+		return false;
+	}
+	memcpy(bytes, scene->before, scene->size_bytes);
+	conditions.verify = true;
+	good = scene_record(scene, &conditions, bytes, &log, &outcome, why);
+	if (good && (powercut_operations(log) != operations ||
+		     powercut_common(scene->log, log) != operations)) {
+		snprintf(why, ORACLE_TEXT, "a run that verifies writes something else");
+		good = false;
+	}
+	powercut_free(log);
+	free(bytes);
+	return good;
 }
 
 bool scene_live(const struct scene *scene, uint64_t cut, const uint8_t *expected, uint8_t *scratch,
 		char why[ORACLE_TEXT])
 {
+	const struct crash_conditions conditions = scene_conditions(scene);
 	struct crash_outcome outcome = {.planned = false};
 	struct fl_device *ram = NULL;
 	struct powercut *log = NULL;
@@ -64,8 +102,8 @@ bool scene_live(const struct scene *scene, uint64_t cut, const uint8_t *expected
 	if (!error)
 		error = powercut_new(ram, cut, &log);
 	if (!error)
-		error = crash_program_run(scene->program, powercut_device(log),
-					  scene->image->batch_blocks, &outcome);
+		error = crash_program_run(scene->program, powercut_device(log), &conditions,
+					  &outcome);
 	same = log && powercut_operations(log) == cut &&
 	       !memcmp(scratch, expected, scene->size_bytes);
 	powercut_free(log);
@@ -83,13 +121,14 @@ bool scene_live(const struct scene *scene, uint64_t cut, const uint8_t *expected
 /* What frag makes of the image is what defrag begins with. */
 static bool age(struct scene *scene, char why[ORACLE_TEXT])
 {
+	const struct crash_conditions conditions = scene_conditions(scene);
 	struct scene aging = *scene;
 	struct powercut *log = NULL;
 	struct crash_outcome outcome;
 	bool good;
 
 	aging.program = &crash_programs[0];
-	good = scene_record(&aging, scene->before, &log, &outcome, why);
+	good = scene_record(&aging, &conditions, scene->before, &log, &outcome, why);
 	powercut_free(log);
 	return good;
 }
@@ -98,10 +137,12 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 		   const struct crash_program *program, const char *path)
 {
 	char why[ORACLE_TEXT] = "cannot be read";
+	struct crash_conditions conditions;
 	uint8_t *after;
 	bool good;
 
 	*scene = (struct scene){.image = image, .program = program};
+	conditions = scene_conditions(scene);
 	scene->size_bytes = (size_t)image->kib * 1024;
 	scene->before = malloc(scene->size_bytes);
 	after = malloc(scene->size_bytes);
@@ -109,10 +150,12 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 	if (good && program->defrag)
 		good = age(scene, why);
 	if (good) {
+		scene->movable =
+			oracle_movable(scene->before, scene->size_bytes, &scene->block_bytes, why);
 		scene->oracle = oracle_new(scene->before, scene->size_bytes, why);
 		memcpy(after, scene->before, scene->size_bytes);
-		good = scene->oracle &&
-		       scene_record(scene, after, &scene->log, &scene->outcome, why);
+		good = scene->movable && scene->oracle &&
+		       scene_record(scene, &conditions, after, &scene->log, &scene->outcome, why);
 	}
 	if (good)
 		good = oracle_content(scene->oracle, after, why) &&
@@ -127,12 +170,23 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 void scene_free(struct scene *scene)
 {
 	free(scene->before);
+	free(scene->movable);
 	oracle_free(scene->oracle);
 	powercut_free(scene->log);
 	*scene = (struct scene){0};
 }
 
-bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes)
+static bool copy_journal(struct disk *disk, const char *journal)
+{
+	char command[400];
+
+	snprintf(disk->journal, sizeof(disk->journal), "%s.journal", disk->path);
+	snprintf(command, sizeof(command), "cp '%s' '%s'", journal, disk->journal);
+	return !system(command);
+}
+
+bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes,
+	      const char *journal)
 {
 	int fd;
 
@@ -144,13 +198,16 @@ bool disk_new(struct disk *disk, const char *directory, const char *name, size_t
 		disk->bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
-	return disk->bytes != MAP_FAILED;
+	disk->journal[0] = '\0';
+	return disk->bytes != MAP_FAILED && (!journal || copy_journal(disk, journal));
 }
 
 void disk_free(struct disk *disk)
 {
 	munmap(disk->bytes, disk->size_bytes);
 	unlink(disk->path);
+	if (disk->journal[0])
+		unlink(disk->journal);
 }
 
 /* --- judging --- */
@@ -180,7 +237,8 @@ static bool repair(struct disk *disk, struct tally *tally, char why[ORACLE_TEXT]
 		snprintf(why, ORACLE_TEXT, "tune2fs -f -E clear_mmp fails");
 		return false;
 	}
-	status = oracle_fsck(disk->path, true, hear, &hearing, &modified);
+	status = oracle_fsck(disk->path, disk->journal[0] ? disk->journal : NULL, true, hear,
+			     &hearing, &modified);
 
 	tally_add(tally, TALLY_FSCKS, 1);
 	tally_add(tally, TALLY_DIRTY, modified);
@@ -199,7 +257,8 @@ static bool repair(struct disk *disk, struct tally *tally, char why[ORACLE_TEXT]
 	if (clean)
 		return true;
 	hearing.complaints = 0;
-	status = oracle_fsck(disk->path, true, hear, &hearing, &modified);
+	status = oracle_fsck(disk->path, disk->journal[0] ? disk->journal : NULL, true, hear,
+			     &hearing, &modified);
 	tally_add(tally, TALLY_FSCKS, 1);
 	if (status || modified || hearing.complaints) {
 		snprintf(why, ORACLE_TEXT, "the second e2fsck -fy ends with %d", status);
@@ -221,47 +280,54 @@ static bool intact(const struct scene *scene, const struct disk *disk, const cha
 }
 
 /*
- * One run more. *left: the blocks that it did not bring to their places. On a disk with next to no
- * free block a plan may leave some, and says so (exit status 1); the run after it goes on.
+ * One run more. On a disk with next to no free block a plan may leave some blocks, and says so
+ * (exit status 1); the run after it goes on. So it is with a budget.
  */
-static bool run_on(const struct scene *scene, struct disk *disk, struct tally *tally,
-		   uint64_t *left, char why[ORACLE_TEXT])
+static bool run_on(const struct scene *scene, uint8_t *bytes, struct crash_outcome *outcome,
+		   char why[ORACLE_TEXT])
 {
-	struct crash_outcome outcome = {.planned = false};
+	const struct crash_conditions conditions = scene_conditions(scene);
 	struct fl_device *ram;
-	int error = ramdisk_new(disk->bytes, disk->size_bytes, &ram);
+	int error = ramdisk_new(bytes, scene->size_bytes, &ram);
 
+	*outcome = (struct crash_outcome){.planned = false};
 	if (!error) {
-		error = crash_program_run(scene->program, ram, scene->image->batch_blocks,
-					  &outcome);
+		error = crash_program_run(scene->program, ram, &conditions, outcome);
 		fl_device_close(ram);
 	}
-	tally_add(tally, TALLY_RESUMED, 1);
-	*left = outcome.left_blocks;
 	if (error)
 		snprintf(why, ORACLE_TEXT, "run again, it fails: %s: %.300s", fl_error_text(error),
-			 outcome.diag.text);
-	else if (!outcome.predicted || !oracle_clean(disk->bytes))
+			 outcome->diag.text);
+	else if (!outcome->predicted || !oracle_clean(bytes))
 		snprintf(why, ORACLE_TEXT, "run again, it ends elsewhere");
 	else
 		return true;
 	return false;
 }
 
+static bool at_goal(const struct scene *scene, const struct crash_outcome *outcome)
+{
+	if (scene->program->pack.max_bytes)
+		return outcome->fragments <= scene->outcome.fragments;
+	return !outcome->left_blocks || scene->outcome.left_blocks;
+}
+
 /* What the run that was never cut has reached is reached. */
 static bool resume(const struct scene *scene, struct disk *disk, struct tally *tally,
 		   char why[ORACLE_TEXT])
 {
-	uint64_t left;
+	const int most = scene->program->pack.max_bytes ? MOST_BUDGETS : MOST_RUNS;
+	struct crash_outcome outcome = {.planned = false};
 
-	for (int i = 0; i < MOST_RUNS; i++) {
-		if (!run_on(scene, disk, tally, &left, why))
+	for (int i = 0; i < most; i++) {
+		tally_add(tally, TALLY_RESUMED, 1);
+		if (!run_on(scene, disk->bytes, &outcome, why))
 			return false;
-		if (!left || scene->outcome.left_blocks)
+		if (at_goal(scene, &outcome))
 			return true;
 	}
-	snprintf(why, ORACLE_TEXT, "run again and again, it leaves %llu blocks",
-		 (unsigned long long)left);
+	snprintf(why, ORACLE_TEXT, "run again and again, it leaves %llu blocks, %llu fragments",
+		 (unsigned long long)outcome.left_blocks, (unsigned long long)outcome.fragments);
 	return false;
 }
 

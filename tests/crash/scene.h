@@ -17,6 +17,8 @@ struct scene {
 	const struct crash_program *program;
 	size_t size_bytes;
 	uint8_t *before; /* the image at the start of the run */
+	bool *movable;	 /* by block: see oracle_movable */
+	uint32_t block_bytes;
 	struct oracle *oracle;
 	struct powercut *log;
 	struct crash_outcome outcome; /* of the run without a cut */
@@ -30,9 +32,19 @@ bool scene_prepare(struct scene *scene, const struct crash_image *image,
 		   const struct crash_program *program, const char *path);
 void scene_free(struct scene *scene);
 
-/* Runs the program on bytes to its end and keeps the log. */
-bool scene_record(const struct scene *scene, uint8_t *bytes, struct powercut **log,
-		  struct crash_outcome *outcome, char why[ORACLE_TEXT]);
+/* What every run of the scene is told. */
+struct crash_conditions scene_conditions(const struct scene *scene);
+
+/* Runs the program on bytes to its end, or until it is cancelled, and keeps the log. */
+bool scene_record(const struct scene *scene, const struct crash_conditions *conditions,
+		  uint8_t *bytes, struct powercut **log, struct crash_outcome *outcome,
+		  char why[ORACLE_TEXT]);
+
+/*
+ * A run that verifies does the same operations as one that does not, so the cuts of the one are
+ * those of the other. False: why.
+ */
+bool scene_verified(const struct scene *scene, char why[ORACLE_TEXT]);
 
 /*
  * Runs the program on a device that stops at operation `cut`, in scratch: it must fail with
@@ -46,8 +58,11 @@ struct disk {
 	char path[80];
 	uint8_t *bytes;
 	size_t size_bytes;
+	char journal[100]; /* the file with its external journal; empty: none */
 };
-bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes);
+/* journal: an external journal, of which the disk gets a copy; NULL: none. */
+bool disk_new(struct disk *disk, const char *directory, const char *name, size_t size_bytes,
+	      const char *journal);
 void disk_free(struct disk *disk);
 
 /*

@@ -15,13 +15,20 @@
 static const char usage[] =
 	"Usage: sweep [OPTION]...\n"
 	"       sweep --id IMAGE:PROGRAM:MODE:SEED:CUT[:CUT2] | IMAGE:PROGRAM:MODE:FAULT:N\n"
+	"                 | IMAGE:PROGRAM:MODE:cancel:BATCHES[:CUT] | IMAGE:PROGRAM:MODE:undo:CUT\n"
 	"Cuts the power at every operation of frag and defrag; ends with \"N passed, N failed\".\n"
 	"\n"
+	"      --cut-step STEP   cut one in STEP operations (default 1: all; 0: none)\n"
 	"      --rounds N        fates of unflushed sectors tried at every cut (default 1)\n"
 	"      --second STEP     cut the resuming run too, after each STEP-th cut (default 199)\n"
 	"      --fault-step STEP one in STEP operations fails, each in every way (default 23)\n"
+	"      --cancel-step STEP  stop after one in STEP batches, and cut one in STEP operations\n"
+	"                    that a run does only then (default 3; 0: none)\n"
+	"      --undo-step STEP   with an undo file: cut one in STEP operations on it and the\n"
+	"                    image (default 31; 0: none)\n"
 	"      --images LIST     only these, comma-separated\n"
 	"      --programs LIST   only these: program:mode, comma-separated\n"
+	"      --faults LIST     only these kinds of failing operations, comma-separated\n"
 	"      --jobs N          processes (default: processors)\n"
 	"      --first           stop at the first failure\n"
 	"      --keep FILE       with --id: the disk of the cut\n"
@@ -85,10 +92,60 @@ static bool work_all(struct sweep *sweep)
 
 /* --- the work --- */
 
+static bool push(struct sweep *sweep, struct unit unit, enum unit_kind kind)
+{
+	unit.kind = kind;
+	return !fl_array_push(&sweep->units, unit);
+}
+
+static bool push_ranges(struct sweep *sweep, struct unit unit, enum unit_kind kind, uint64_t first,
+			uint64_t last, uint64_t most)
+{
+	bool good = true;
+
+	for (unit.first = first; good && unit.first <= last; unit.first += most) {
+		unit.last = fl_min(last, unit.first + most - 1);
+		good = push(sweep, unit, kind);
+	}
+	return good;
+}
+
+static bool push_faults(struct sweep *sweep, struct unit unit)
+{
+	bool good = true;
+
+	for (int fault = 0; good && fault < FAULT_KINDS; fault++) {
+		unit.fault = (enum fault_kind)fault;
+		if (listed(sweep->faults, fault_names[fault]))
+			good = push(sweep, unit, UNIT_FAULTS);
+	}
+	return good;
+}
+
+static bool push_all(struct sweep *sweep, const struct scene *scene, struct unit unit)
+{
+	const uint64_t operations = powercut_operations(scene->log);
+	bool good = true;
+
+	if (sweep->cut_step)
+		good = push_ranges(sweep, unit, UNIT_CUTS, 1, operations, UNIT_MOST_CUTS);
+
+	if (good && sweep->fault_step)
+		good = push_faults(sweep, unit);
+	/* Where there is nothing to do, nobody is asked. */
+	if (good && sweep->cancel_step && scene->outcome.batches)
+		good = push_ranges(sweep, unit, UNIT_CANCELS, 0, scene->outcome.batches - 1,
+				   UNIT_MOST_CANCELS);
+	if (good && sweep->undo_step)
+		good = push(sweep, unit, UNIT_UNDO);
+	return good;
+}
+
 static bool add_units(struct sweep *sweep, uint32_t image, uint32_t program, bool list)
 {
 	struct scene scene;
-	struct unit unit = {.image = image, .program = program, .fault = -1};
+	struct unit unit = {.image = image, .program = program};
+	char why[ORACLE_TEXT];
 	bool good = sweep_prepare(sweep, &scene, image, program);
 	uint64_t operations = good ? powercut_operations(scene.log) : 0;
 
@@ -96,15 +153,16 @@ static bool add_units(struct sweep *sweep, uint32_t image, uint32_t program, boo
 		printf("%s:%s:%s: %llu operations, %zu batches\n", scene.image->name,
 		       scene.program->program, scene.program->mode, (unsigned long long)operations,
 		       scene.outcome.batches);
+	if (good && !scene_verified(&scene, why)) {
+		printf("FAIL %s:%s:%s: %s\n", scene.image->name, scene.program->program,
+		       scene.program->mode, why);
+		good = false;
+	}
+	if (good)
+		good = push_all(sweep, &scene, unit);
 	scene_free(&scene);
 	sweep->scenes++;
 	sweep->operations += operations;
-	for (unit.first = 1; good && unit.first <= operations; unit.first += UNIT_CUTS) {
-		unit.last = fl_min(operations, unit.first + UNIT_CUTS - 1);
-		good = !fl_array_push(&sweep->units, unit);
-	}
-	for (unit.fault = 0; good && sweep->fault_step && unit.fault < FAULT_KINDS; unit.fault++)
-		good = !fl_array_push(&sweep->units, unit);
 	return good;
 }
 
@@ -137,14 +195,18 @@ static void report(const struct sweep *sweep, bool good)
 	const struct tally *tally = sweep->tally;
 	uint64_t bad = tally_get(tally, TALLY_BAD_UNITS);
 
-	printf("%llu power cuts (%llu of them in a run that resumed) and %llu failing operations, "
-	       "in "
-	       "%zu scenes of %llu operations: %llu lost something\n",
+	printf("%llu power cuts (%llu of them in a run that resumed, %llu beside an undo file), "
+	       "%llu failing operations and %llu cancelled runs, in %zu scenes of %llu "
+	       "operations: %llu lost something\n",
 	       (unsigned long long)tally_get(tally, TALLY_CUTS),
 	       (unsigned long long)tally_get(tally, TALLY_SECOND),
-	       (unsigned long long)tally_get(tally, TALLY_FAULTS), sweep->scenes,
+	       (unsigned long long)tally_get(tally, TALLY_UNDOS),
+	       (unsigned long long)tally_get(tally, TALLY_FAULTS),
+	       (unsigned long long)tally_get(tally, TALLY_CANCELS), sweep->scenes,
 	       (unsigned long long)sweep->operations,
 	       (unsigned long long)tally_get(tally, TALLY_FAILURES));
+	printf("after %llu of those beside an undo file e2undo needed -f\n",
+	       (unsigned long long)tally_get(tally, TALLY_FORCED));
 	printf("%llu runs of e2fsck, %llu with something to fix; %llu runs to the end after it\n",
 	       (unsigned long long)tally_get(tally, TALLY_FSCKS),
 	       (unsigned long long)tally_get(tally, TALLY_DIRTY),
@@ -169,11 +231,15 @@ static void clean_up(const struct sweep *sweep)
 int main(int argc, char **argv)
 {
 	static const struct option table[] = {
+		{"cut-step", required_argument, NULL, 'o'},
 		{"rounds", required_argument, NULL, 'r'},
 		{"second", required_argument, NULL, 's'},
 		{"fault-step", required_argument, NULL, 'f'},
+		{"cancel-step", required_argument, NULL, 'c'},
+		{"undo-step", required_argument, NULL, 'u'},
 		{"images", required_argument, NULL, 'i'},
 		{"programs", required_argument, NULL, 'p'},
+		{"faults", required_argument, NULL, 'F'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"first", no_argument, NULL, '1'},
 		{"keep", required_argument, NULL, 'k'},
@@ -182,7 +248,12 @@ int main(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	struct sweep sweep = {.rounds = 1, .second = 199, .fault_step = 23};
+	struct sweep sweep = {.cut_step = 1,
+			      .rounds = 1,
+			      .second = 199,
+			      .fault_step = 23,
+			      .cancel_step = 3,
+			      .undo_step = 31};
 	char *id = NULL;
 	bool list = false, good;
 	int letter;
@@ -192,6 +263,9 @@ int main(int argc, char **argv)
 		uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
 
 		switch (letter) {
+		case 'o':
+			sweep.cut_step = number;
+			break;
 		case 'r':
 			sweep.rounds = number;
 			break;
@@ -201,6 +275,12 @@ int main(int argc, char **argv)
 		case 'f':
 			sweep.fault_step = number;
 			break;
+		case 'c':
+			sweep.cancel_step = number;
+			break;
+		case 'u':
+			sweep.undo_step = number;
+			break;
 		case 'j':
 			sweep.jobs = number;
 			break;
@@ -209,6 +289,9 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			sweep.programs = optarg;
+			break;
+		case 'F':
+			sweep.faults = optarg;
 			break;
 		case 'k':
 			sweep.keep = optarg;

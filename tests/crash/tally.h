@@ -17,6 +17,9 @@ enum tally_count {
 	TALLY_CUTS,	 /* power cuts, second ones included */
 	TALLY_SECOND,	 /* cuts in the run that resumes */
 	TALLY_FAULTS,	 /* failing operations */
+	TALLY_CANCELS,	 /* runs that were cancelled */
+	TALLY_UNDOS,	 /* cuts of runs with an undo file */
+	TALLY_FORCED,	 /* those after which e2undo wanted -f */
 	TALLY_FSCKS,	 /* runs of e2fsck */
 	TALLY_DIRTY,	 /* cuts after which e2fsck had something to fix */
 	TALLY_RESUMED,	 /* runs of a program to its end after a cut or fault */

@@ -29,15 +29,14 @@ bool sweep_prepare(const struct sweep *sweep, struct scene *scene, uint32_t imag
 	return scene_prepare(scene, &crash_images[image], &crash_programs[program], path);
 }
 
-/* The fates of a cut: in the first round the plain ones too. */
-static uint64_t seed_of(uint64_t round, uint64_t cut)
+uint64_t sweep_seed(uint64_t round, uint64_t cut)
 {
 	if (!round && cut % 8 < 3)
 		return cut % 8;
 	return 3 + round * 97 + cut % 97;
 }
 
-static void complain(struct worker *worker, const char *tail, const char *why)
+void worker_complain(struct worker *worker, const char *tail, const char *why)
 {
 	const struct scene *scene = &worker->scene;
 
@@ -48,7 +47,7 @@ static void complain(struct worker *worker, const char *tail, const char *why)
 	fflush(stdout);
 }
 
-static bool enough(const struct worker *worker)
+bool worker_enough(const struct worker *worker)
 {
 	return worker->failures >= UNIT_FAILURES ||
 	       (worker->sweep->first && tally_get(worker->sweep->tally, TALLY_FAILURES));
@@ -60,6 +59,7 @@ static bool enough(const struct worker *worker)
 static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64_t cut2)
 {
 	const struct scene *scene = &worker->scene;
+	const struct crash_conditions conditions = scene_conditions(scene);
 	uint8_t *durable = malloc(scene->size_bytes), *after = malloc(scene->size_bytes);
 	char why[ORACLE_TEXT] = "out of memory", tail[80];
 	struct crash_outcome outcome;
@@ -73,14 +73,14 @@ static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64
 		memcpy(durable, worker->disk.bytes, scene->size_bytes);
 		memcpy(after, worker->disk.bytes, scene->size_bytes);
 	}
-	if (!durable || !after || !scene_record(scene, after, &log, &outcome, why)) {
-		complain(worker, tail, why);
+	if (!durable || !after || !scene_record(scene, &conditions, after, &log, &outcome, why)) {
+		worker_complain(worker, tail, why);
 		goto out;
 	}
 	last = powercut_operations(log);
 	replay.log = log;
-	for (uint64_t at = cut2 ? cut2 : 1 + cut % SECOND_STEP; at <= last && !enough(worker);
-	     at += SECOND_STEP) {
+	for (uint64_t at = cut2 ? cut2 : 1 + cut % SECOND_STEP;
+	     at <= last && !worker_enough(worker); at += SECOND_STEP) {
 		powercut_disk(&replay, at, seed, worker->other.bytes);
 		tally_add(worker->sweep->tally, TALLY_CUTS, 1);
 		tally_add(worker->sweep->tally, TALLY_SECOND, 1);
@@ -88,7 +88,7 @@ static void cut_again(struct worker *worker, uint64_t seed, uint64_t cut, uint64
 		    !scene_judge(scene, &worker->other, worker->sweep->tally, JUDGE_ALL, why)) {
 			snprintf(tail, sizeof(tail), "%llu:%llu:%llu", (unsigned long long)seed,
 				 (unsigned long long)cut, (unsigned long long)at);
-			complain(worker, tail, why);
+			worker_complain(worker, tail, why);
 		}
 		if (cut2)
 			break;
@@ -112,7 +112,7 @@ static void judge_cut(struct worker *worker, uint64_t seed, uint64_t cut, bool a
 	    !scene_judge(scene, &worker->disk, tally, again ? JUDGE_REPAIR : JUDGE_ALL, why)) {
 		snprintf(tail, sizeof(tail), "%llu:%llu", (unsigned long long)seed,
 			 (unsigned long long)cut);
-		complain(worker, tail, why);
+		worker_complain(worker, tail, why);
 		return;
 	}
 	if (again)
@@ -129,8 +129,33 @@ static void check_live(struct worker *worker, uint64_t cut)
 
 	if (!scene_live(&worker->scene, cut, worker->disk.bytes, worker->other.bytes, why)) {
 		snprintf(tail, sizeof(tail), "1:%llu", (unsigned long long)cut);
-		complain(worker, tail, why);
+		worker_complain(worker, tail, why);
 	}
+}
+
+static bool keep(const struct sweep *sweep, const struct disk *disk)
+{
+	FILE *file = sweep->keep ? fopen(sweep->keep, "wb") : NULL;
+	bool good = file && fwrite(disk->bytes, disk->size_bytes, 1, file) == 1;
+
+	if (file && fclose(file))
+		good = false;
+	return good || !sweep->keep;
+}
+
+bool worker_cut(struct worker *worker, uint64_t seed, uint64_t cut, bool again, uint64_t cut2)
+{
+	const struct scene *scene = &worker->scene;
+	struct powercut_replay replay = {scene->log, 0, worker->other.bytes, scene->size_bytes};
+
+	memcpy(worker->other.bytes, scene->before, scene->size_bytes);
+	powercut_disk(&replay, cut, seed, worker->disk.bytes);
+	if (!keep(worker->sweep, &worker->disk))
+		return false;
+	if (seed == 1)
+		check_live(worker, cut);
+	judge_cut(worker, seed, cut, again, cut2);
+	return true;
 }
 
 static void sweep_cuts(struct worker *worker)
@@ -141,16 +166,20 @@ static void sweep_cuts(struct worker *worker)
 	uint8_t *durable = malloc(scene->size_bytes);
 
 	if (!durable) {
-		complain(worker, "0:0", "out of memory");
+		worker_complain(worker, "0:0", "out of memory");
 		return;
 	}
-	for (uint64_t round = 0; round < sweep->rounds && !enough(worker); round++) {
+	for (uint64_t round = 0; round < sweep->rounds && !worker_enough(worker); round++) {
 		struct powercut_replay replay = {scene->log, 0, durable, scene->size_bytes};
 
 		memcpy(durable, scene->before, scene->size_bytes);
-		for (uint64_t cut = unit->first; cut <= unit->last && !enough(worker); cut++) {
-			uint64_t seed = seed_of(round, cut);
+		for (uint64_t cut = unit->first; cut <= unit->last && !worker_enough(worker);
+		     cut++) {
+			uint64_t seed = sweep_seed(round, cut);
 
+			/* Each scene has its share. */
+			if ((cut + unit->image + unit->program) % sweep->cut_step)
+				continue;
 			if (cut % LIVE_STEP == 0) {
 				powercut_disk(&replay, cut, 1, worker->disk.bytes);
 				check_live(worker, cut);
@@ -165,7 +194,7 @@ static void sweep_cuts(struct worker *worker)
 
 /* --- faults --- */
 
-static bool one_fault(struct worker *worker, enum fault_kind kind, uint64_t n)
+bool worker_fault(struct worker *worker, enum fault_kind kind, uint64_t n)
 {
 	char why[ORACLE_TEXT], tail[80];
 	bool came;
@@ -173,7 +202,7 @@ static bool one_fault(struct worker *worker, enum fault_kind kind, uint64_t n)
 	if (fault_judge(&worker->scene, kind, n, &worker->disk, worker->sweep->tally, &came, why))
 		return came;
 	snprintf(tail, sizeof(tail), "%s:%llu", fault_names[kind], (unsigned long long)n);
-	complain(worker, tail, why);
+	worker_complain(worker, tail, why);
 	return came;
 }
 
@@ -184,7 +213,7 @@ static void sweep_faults(struct worker *worker)
 	uint64_t step = unit->fault == FAULT_FLUSH ? 1 : worker->sweep->fault_step;
 	uint64_t n = 1 + (unit->image + unit->program * 7u) % step;
 
-	while (!enough(worker) && one_fault(worker, (enum fault_kind)unit->fault, n))
+	while (!worker_enough(worker) && worker_fault(worker, unit->fault, n))
 		n += step;
 }
 
@@ -199,7 +228,18 @@ void worker_free(struct worker *worker)
 	scene_free(&worker->scene);
 }
 
-static bool worker_scene(struct worker *worker, const struct unit *unit)
+static bool new_disk(const struct worker *worker, struct disk *disk, const char *name)
+{
+	const struct scene *scene = &worker->scene;
+	char path[160], journal[200];
+
+	sweep_image_path(worker->sweep, worker->unit->image, path);
+	crash_image_journal(path, journal);
+	return disk_new(disk, worker->sweep->directory, name, scene->size_bytes,
+			scene->image->journal_beside ? journal : NULL);
+}
+
+bool worker_scene(struct worker *worker, const struct unit *unit)
 {
 	struct scene *scene = &worker->scene;
 
@@ -211,9 +251,8 @@ static bool worker_scene(struct worker *worker, const struct unit *unit)
 	worker_free(worker);
 	if (!sweep_prepare(worker->sweep, scene, unit->image, unit->program))
 		return false;
-	if (!disk_new(&worker->disk, worker->sweep->directory, "a", scene->size_bytes) ||
-	    !disk_new(&worker->other, worker->sweep->directory, "b", scene->size_bytes)) {
-		complain(worker, "0:0", "no room for a disk");
+	if (!new_disk(worker, &worker->disk, "a") || !new_disk(worker, &worker->other, "b")) {
+		worker_complain(worker, "0:0", "no room for a disk");
 		return false;
 	}
 	return true;
@@ -223,92 +262,22 @@ bool worker_do(struct worker *worker, const struct unit *unit)
 {
 	if (!worker_scene(worker, unit))
 		return false;
-	if (unit->fault < 0)
+	switch (unit->kind) {
+	case UNIT_CUTS:
 		sweep_cuts(worker);
-	else
+		break;
+	case UNIT_FAULTS:
 		sweep_faults(worker);
-	tally_add(worker->sweep->tally, TALLY_BAD_UNITS, worker->failures > 0);
-	return true;
-}
-
-/* --- one id --- */
-
-static bool find(const char *image, const char *program, const char *mode, struct unit *unit)
-{
-	for (unit->image = 0; unit->image < crash_image_count; unit->image++)
-		if (!strcmp(crash_images[unit->image].name, image))
-			break;
-	for (unit->program = 0; unit->program < crash_program_count; unit->program++)
-		if (!strcmp(crash_programs[unit->program].program, program) &&
-		    !strcmp(crash_programs[unit->program].mode, mode))
-			break;
-	return unit->image < crash_image_count && unit->program < crash_program_count;
-}
-
-static bool keep(const struct sweep *sweep, const struct disk *disk)
-{
-	FILE *file = sweep->keep ? fopen(sweep->keep, "wb") : NULL;
-	bool good = file && fwrite(disk->bytes, disk->size_bytes, 1, file) == 1;
-
-	if (file && fclose(file))
-		good = false;
-	return good || !sweep->keep;
-}
-
-static bool repeat_fault(struct worker *worker, enum fault_kind kind, uint64_t n)
-{
-	bool came = one_fault(worker, kind, n);
-
-	tally_add(worker->sweep->tally, TALLY_BAD_UNITS, worker->failures > 0);
-	worker_free(worker);
-	if (!came)
-		fputs("sweep: there are not so many such operations.\n", stderr);
-	return came;
-}
-
-bool worker_repeat(struct sweep *sweep, char *id)
-{
-	char *part[6] = {NULL}, path[160], *rest = id, *end;
-	struct worker worker = {.sweep = sweep};
-	struct unit unit = {0};
-	struct powercut_replay replay;
-	uint64_t seed, cut;
-	int kind;
-
-	for (size_t i = 0; i < 6 && rest; i++)
-		part[i] = strsep(&rest, ":");
-	if (!part[4] || !find(part[0], part[1], part[2], &unit)) {
-		fputs("sweep: there is no such id.\n", stderr);
-		return false;
+		break;
+	case UNIT_CANCELS:
+		worker_cancels(worker);
+		break;
+	case UNIT_UNDO:
+		worker_undo(worker,
+			    1 + (unit->image * 3u + unit->program) % worker->sweep->undo_step,
+			    worker->sweep->undo_step);
+		break;
 	}
-	sweep_image_path(sweep, unit.image, path);
-	if (crash_image_make(&crash_images[unit.image], path) || !worker_scene(&worker, &unit))
-		return false;
-	sweep->scenes = 1;
-	sweep->operations = powercut_operations(worker.scene.log);
-	if (fl_array_push(&sweep->units, unit))
-		return false;
-	cut = strtoull(part[4], NULL, 10);
-	for (kind = 0; kind < FAULT_KINDS; kind++)
-		if (!strcmp(fault_names[kind], part[3]))
-			break;
-	if (kind < FAULT_KINDS)
-		return repeat_fault(&worker, (enum fault_kind)kind, cut);
-	seed = strtoull(part[3], &end, 10);
-	if (*end || !cut || cut > sweep->operations) {
-		fputs("sweep: there is no such fault or cut.\n", stderr);
-		return false;
-	}
-	memcpy(worker.other.bytes, worker.scene.before, worker.scene.size_bytes);
-	replay = (struct powercut_replay){worker.scene.log, 0, worker.other.bytes,
-					  worker.scene.size_bytes};
-	powercut_disk(&replay, cut, seed, worker.disk.bytes);
-	if (!keep(sweep, &worker.disk))
-		return false;
-	if (seed == 1)
-		check_live(&worker, cut);
-	judge_cut(&worker, seed, cut, part[5], part[5] ? strtoull(part[5], NULL, 10) : 0);
-	tally_add(sweep->tally, TALLY_BAD_UNITS, worker.failures > 0);
-	worker_free(&worker);
+	tally_add(worker->sweep->tally, TALLY_BAD_UNITS, worker->failures > 0);
 	return true;
 }

@@ -5,8 +5,7 @@
 # read-all; then a tree is unpacked into a copy of each and synced, and compared with install.
 # Exit 77: no loop mounts or no tracefs here.
 #
-# The device is a loop device: scheduler none, requests up to 1,280 KiB and 128 segments, one
-# hardware queue, so the tracepoint sees requests in the order of submission. Reads never reach the
+# The device is a loop device with requests up to 1,280 KiB and 128 segments. Reads never reach the
 # limits with a read-ahead of 128 KiB. Writes reach the segments': tar writes 10 KiB at a time, which
 # makes folios of 1.25 pages on average, so 128 segments are 640 KiB; install is predicted with that.
 # SIZE (512M) and FILES (4000) of the image, SEED, RUNS (3) of each install, AGED (an image to take
@@ -16,64 +15,9 @@ cd "$(dirname "$0")/../.." || exit 1
 need mke2fs mount umount losetup jq tar awk
 can_mount || exit 77
 size=${SIZE:-512M} files=${FILES:-4000} seed=${SEED:-1} runs=${RUNS:-3}
-readall=$BUILD/tests/readall
+. tests/lib/blocktrace.sh
 
-# An instance of our own: other users of tracefs are not disturbed.
-tracefs=$work/tracefs trace=
-mkdir -p "$tracefs"
-stop_tracing() {
-	[ -z "$trace" ] || { echo 0 >"$trace/events/block/block_rq_issue/enable"; rmdir "$trace"; }
-	[ -z "$loop" ] || losetup -d "$loop"
-	umount "$tracefs" 2>/dev/null
-	[ -z "$mounted" ] || umount "$mounted"
-	rm -rf "$work"
-}
-loop=
-mount -t tracefs tracefs "$tracefs" 2>"$work/mount.out" &&
-	[ -d "$tracefs/events/block/block_rq_issue" ] &&
-	mkdir "$tracefs/instances/fraglab.$$" 2>>"$work/mount.out" || {
-	umount "$tracefs" 2>/dev/null
-	echo "skip: no tracefs with block events here: $(tail -n 1 "$work/mount.out")"
-	exit 77
-}
-trace=$tracefs/instances/fraglab.$$
-trap stop_tracing EXIT
-echo 65536 >"$trace/buffer_size_kb"
-
-attach() { # IMAGE OPTIONS: mounts it with 128 KiB of read-ahead; sets the tracepoint's filter
-	loop=$(losetup -f --show "$1") || return 1
-	local major minor
-	IFS=: read -r major minor <"/sys/block/${loop#/dev/}/dev"
-	mkdir -p "$work/mount"
-	mount -t ext4 -o "$2" "$loop" "$work/mount" || return 1
-	mounted=$work/mount
-	echo none >"/sys/block/${loop#/dev/}/queue/scheduler"
-	echo 128 >"/sys/block/${loop#/dev/}/queue/read_ahead_kb"
-	echo "dev == $((major << 20 | minor))" >"$trace/events/block/block_rq_issue/filter"
-}
-detach() {
-	umount "$mounted" && mounted=
-	losetup -d "$loop" && loop=
-}
-record() { # FILE KIND COMMAND...: the I/Os of a kind (R, W) while COMMAND runs, as "LBN SECTORS"
-	local out=$1 kind=$2
-	shift 2
-	echo >"$trace/trace"
-	echo 1 >"$trace/events/block/block_rq_issue/enable"
-	"$@"
-	local status=$?
-	echo 0 >"$trace/events/block/block_rq_issue/enable"
-	grep -q 'entries-in-buffer' "$trace/trace" || status=1
-	sed -nE "s/.*block_rq_issue: [0-9]+,[0-9]+ [A-Z]*$kind[A-Z]* [0-9]+ .*\(\) ([0-9]+) \+ ([0-9]+) .*/\1 \2/p" \
-		"$trace/trace" >"$out"
-	return $status
-}
-# "IOS SEQUENTIAL-PERCENT SEEKS-PER-100-MIB", of a recording and of the analyzer.
-measured() { # FILE
-	awk '$2 { n++; sectors += $2; sequential += n > 1 && $1 == next_lbn; next_lbn = $1 + $2 }
-		END { if (n) printf "%d %.2f %.1f\n", n, sequential * 100 / n,
-			(n - sequential) * 204800 / sectors }' "$1"
-}
+# The same of the analyzer.
 predicted() { # IMAGE WORKLOAD OPTION...
 	"$defrag" --analyze --json --workload "$2" "${@:3}" "$1" | jq -r '.images[0].io[0] |
 		"\(.ios) \(.sequential_ratio * 10000 | round / 100) \(.seeks_per_100mib * 10 | round / 10)"'
@@ -102,8 +46,6 @@ same_ranking() { # COLUMN
 	copy "$work/aged.img" "$work/defragmented.img"
 "$defrag" -q "$work/defragmented.img"
 [ $? -le 1 ] || fail "images could not be made"
-
-drop_caches() { sync && echo 3 >/proc/sys/vm/drop_caches; }
 
 for image in fresh aged defragmented; do
 	attach "$work/$image.img" ro,noload || { fail "mount $image"; finish; }

@@ -15,6 +15,8 @@ enum fault_kind {
 	FAULT_FULL_HOST, /* every write into a hole from the n-th on: FL_EHOSTFULL */
 	FAULT_FLUSH,	 /* the n-th flush: FL_EIO, once */
 	FAULT_LOST,	 /* the n-th write does nothing and says nothing; the next flush: FL_EIO */
+	FAULT_READ_BACK, /* the n-th read of nothing but what was written since a flush: FL_EIO */
+	FAULT_GARBLED,	 /* the n-th write stores a wrong bit, and nothing ever says so */
 	FAULT_KINDS
 };
 
@@ -26,6 +28,11 @@ struct fault_device;
 int fault_new(struct fl_device *below, enum fault_kind kind, uint64_t n,
 	      struct fault_device **fault) FL_CHECKED;
 struct fl_device *fault_device(struct fault_device *fault);
+/*
+ * FAULT_GARBLED counts only writes to blocks that are true in `counted` (by block; borrowed).
+ * Without it: all.
+ */
+void fault_garble(struct fault_device *fault, const bool *counted, uint32_t block_bytes);
 /* Whether the fault has come; false: there are fewer such operations. */
 bool fault_came(const struct fault_device *fault);
 /* Whether any write, punch or zero was tried. */

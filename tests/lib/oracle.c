@@ -153,14 +153,21 @@ bool oracle_clean(const uint8_t *bytes)
 	       ext2fs_cpu_to_le16(EXT2_VALID_FS);
 }
 
-enum oracle_mmp oracle_mmp(const uint8_t *bytes)
+size_t oracle_mmp_at(const uint8_t *bytes)
 {
 	const struct ext2_super_block *super = (const void *)(bytes + SUPERBLOCK_OFFSET);
 	uint64_t block_bytes = UINT64_C(1024) << ext2fs_le32_to_cpu(super->s_log_block_size);
-	const struct mmp_struct *mmp =
-		(const void *)(bytes + ext2fs_le64_to_cpu(super->s_mmp_block) * block_bytes);
 
 	if (!(super->s_feature_incompat & ext2fs_cpu_to_le32(EXT4_FEATURE_INCOMPAT_MMP)))
+		return 0;
+	return ext2fs_le64_to_cpu(super->s_mmp_block) * block_bytes;
+}
+
+enum oracle_mmp oracle_mmp(const uint8_t *bytes)
+{
+	const struct mmp_struct *mmp = (const void *)(bytes + oracle_mmp_at(bytes));
+
+	if (!oracle_mmp_at(bytes))
 		return ORACLE_MMP_NONE;
 	switch (ext2fs_le32_to_cpu(mmp->mmp_seq)) {
 	case EXT4_MMP_SEQ_CLEAN:
@@ -314,27 +321,71 @@ static bool check_marks(struct walk *walk, const uint8_t *bytes)
 	return true;
 }
 
-bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT])
+/* Finds the owners of all blocks. Free in any case. */
+static bool walk_all(struct walk *walk, const uint8_t *bytes, size_t size_bytes,
+		     char why[ORACLE_TEXT])
 {
-	struct walk walk = {.why = why};
-	errcode_t error = memio_open(bytes, size_bytes, &walk.fs);
-	bool good;
+	errcode_t error;
 
+	*walk = (struct walk){.why = why};
+	error = memio_open(bytes, size_bytes, &walk->fs);
 	if (error)
 		return fail(why, "cannot be opened: %s", error_message(error));
-	walk.owners = calloc(ext2fs_blocks_count(walk.fs->super), sizeof(*walk.owners));
-	walk.sharers = calloc(ext2fs_blocks_count(walk.fs->super), sizeof(*walk.sharers));
-	error = walk.owners && walk.sharers ? ext2fs_read_inode_bitmap(walk.fs) : EXT2_ET_NO_MEMORY;
+	walk->owners = calloc(ext2fs_blocks_count(walk->fs->super), sizeof(*walk->owners));
+	walk->sharers = calloc(ext2fs_blocks_count(walk->fs->super), sizeof(*walk->sharers));
+	error = walk->owners && walk->sharers ? ext2fs_read_inode_bitmap(walk->fs)
+					      : EXT2_ET_NO_MEMORY;
 	if (!error) {
-		own_fixed(&walk);
-		error = own_inodes(&walk);
+		own_fixed(walk);
+		error = own_inodes(walk);
 	}
 	if (error)
-		good = fail(why, "blocks of inode %u: %s", walk.ino, error_message(error));
-	else
-		good = !walk.bad && check_sharers(&walk, bytes) && check_marks(&walk, bytes);
-	free(walk.owners);
-	free(walk.sharers);
-	ext2fs_free(walk.fs);
+		return fail(why, "blocks of inode %u: %s", walk->ino, error_message(error));
+	return !walk->bad;
+}
+
+static void walk_free(struct walk *walk)
+{
+	free(walk->owners);
+	free(walk->sharers);
+	if (walk->fs)
+		ext2fs_free(walk->fs);
+}
+
+bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT])
+{
+	struct walk walk;
+	bool good = walk_all(&walk, bytes, size_bytes, why) && check_sharers(&walk, bytes) &&
+		    check_marks(&walk, bytes);
+
+	walk_free(&walk);
 	return good;
+}
+
+static bool movable(const struct walk *walk, const uint8_t *bytes, blk64_t block)
+{
+	uint32_t owner = walk->owners[block];
+
+	if (!owner)
+		return !marked(walk, bytes, block);
+	return owner != FIXED && (owner & XATTR || owner == EXT2_ROOT_INO ||
+				  owner >= EXT2_FIRST_INODE(walk->fs->super));
+}
+
+bool *oracle_movable(const uint8_t *bytes, size_t size_bytes, uint32_t *block_bytes,
+		     char why[ORACLE_TEXT])
+{
+	struct walk walk;
+	bool *found = NULL;
+
+	if (!walk_all(&walk, bytes, size_bytes, why))
+		goto out;
+	found = calloc(ext2fs_blocks_count(walk.fs->super), sizeof(*found));
+	*block_bytes = walk.fs->blocksize;
+	for (blk64_t b = walk.fs->super->s_first_data_block;
+	     found && b < ext2fs_blocks_count(walk.fs->super); b++)
+		found[b] = movable(&walk, bytes, b);
+out:
+	walk_free(&walk);
+	return found;
 }

@@ -30,8 +30,18 @@ bool oracle_content(const struct oracle *oracle, const uint8_t *bytes, char why[
  */
 bool oracle_blocks(const uint8_t *bytes, size_t size_bytes, char why[ORACLE_TEXT]);
 
+/*
+ * By block: whether it is free or belongs to a file, so that it may change hands; malloc'd, with
+ * *block_bytes. NULL: why, or no memory.
+ */
+bool *oracle_movable(const uint8_t *bytes, size_t size_bytes, uint32_t *block_bytes,
+		     char why[ORACLE_TEXT]);
+
 /* Whether the superblock calls the filesystem clean. */
 bool oracle_clean(const uint8_t *bytes);
+
+/* Where the block (of 1024 bytes that mean something) of multiple mount protection is; 0: none. */
+size_t oracle_mmp_at(const uint8_t *bytes);
 
 /* What multiple mount protection tells other machines. */
 enum oracle_mmp {
@@ -45,11 +55,18 @@ enum oracle_mmp oracle_mmp(const uint8_t *bytes);
 bool oracle_clear_mmp(const char *path);
 
 /*
- * e2fsck -fy (fix) or -fn on a file. complain gets every line that is not routine, with numbers
- * as N and lists of blocks as LIST, so that equal kinds have equal texts. Returns e2fsck's exit
- * status, or -1 when it could not be run or took over a minute; *modified: it says so.
+ * e2undo (with -f: force). Returns its exit status, or -1; *other_super: it says that the image has
+ * not the superblock that the undo file expects.
  */
-int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, const char *kind),
-		void *context, bool *modified);
+int oracle_undo(const char *undo, const char *path, bool force, bool *other_super);
+
+/*
+ * e2fsck -fy (fix) or -fn on a file; journal: the file with its external journal, or NULL. complain
+ * gets every line that is not routine, with numbers as N and lists of blocks as LIST, so that equal
+ * kinds have equal texts. Returns e2fsck's exit status, or -1 when it could not be run or took over
+ * a minute; *modified: it says so.
+ */
+int oracle_fsck(const char *path, const char *journal, bool fix,
+		void (*complain)(void *context, const char *kind), void *context, bool *modified);
 
 #endif

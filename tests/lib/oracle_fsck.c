@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * e2fsck as a judge: by its words, not by its status alone. Must not change them, only
+ * The e2fsprogs as judges: by their words, not by their status alone. Must not change them, only
  * make equal kinds look equal.
  */
 #include <ctype.h>
@@ -129,28 +129,50 @@ bool oracle_clear_mmp(const char *path)
 	return status == 0;
 }
 
-int oracle_fsck(const char *path, bool fix, void (*complain)(void *context, const char *kind),
-		void *context, bool *modified)
+/* What a tool has said; malloc'd, NULL: it cannot be read. Closes out. */
+static char *said(int out)
 {
-	const char *argv[] = {"e2fsck", fix ? "-fy" : "-fn", path, NULL};
-	int out = memfd_create("e2fsck", MFD_CLOEXEC), status = run(argv, out);
 	static const size_t most = 1u << 20;
-	char *text = NULL;
-	ssize_t got = 0;
+	char *text = out >= 0 ? malloc(most + 1) : NULL;
+	ssize_t got = text ? pread(out, text, most, 0) : -1;
 
-	*modified = false;
-	if (status >= 0)
-		text = malloc(most + 1);
-	if (text)
-		got = pread(out, text, most, 0);
-	if (text && got >= 0) {
-		text[got] = '\0';
-		tell(text, path, complain, context, modified);
-	} else {
-		status = -1;
-	}
-	free(text);
 	if (out >= 0)
 		close(out);
+	if (got < 0) {
+		free(text);
+		return NULL;
+	}
+	text[got] = '\0';
+	return text;
+}
+
+int oracle_undo(const char *undo, const char *path, bool force, bool *other_super)
+{
+	const char *argv[] = {"e2undo", undo, path, NULL};
+	const char *forced[] = {"e2undo", "-f", undo, path, NULL};
+	int out = memfd_create("e2undo", MFD_CLOEXEC), status = run(force ? forced : argv, out);
+	char *text = said(out);
+
+	*other_super = text && strstr(text, "superblock doesn");
+	if (!text)
+		status = -1;
+	free(text);
+	return status;
+}
+
+int oracle_fsck(const char *path, const char *journal, bool fix,
+		void (*complain)(void *context, const char *kind), void *context, bool *modified)
+{
+	const char *argv[] = {"e2fsck", fix ? "-fy" : "-fn", path, journal ? "-j" : NULL, journal,
+			      NULL};
+	int out = memfd_create("e2fsck", MFD_CLOEXEC), status = run(argv, out);
+	char *text = said(out);
+
+	*modified = false;
+	if (text && status >= 0)
+		tell(text, path, complain, context, modified);
+	else
+		status = -1;
+	free(text);
 	return status;
 }

@@ -189,22 +189,54 @@ static void suffer(const struct powercut *log, const struct op *op, bool in_flig
 		tear(log, op, rng, disk);
 }
 
-void powercut_disk(struct powercut_replay *replay, uint64_t cut, uint64_t seed, uint8_t *disk)
+uint64_t powercut_flushed(const struct powercut *log, uint64_t done)
+{
+	while (done && log->list.at[done - 1].op != FL_OP_FLUSH)
+		done--;
+	return done;
+}
+
+/* After `ended` operations; `begun` is one more when another is in flight. */
+static void replay_to(struct powercut_replay *replay, uint64_t ended, uint64_t begun, uint64_t seed,
+		      uint8_t *disk)
 {
 	const struct powercut *log = replay->log;
-	size_t flushed = replay->replayed;
+	size_t flushed = fl_max(replay->replayed, powercut_flushed(log, ended));
 	struct fl_rng rng;
 
-	for (size_t i = flushed; i + 1 < cut; i++)
-		if (log->list.at[i].op == FL_OP_FLUSH)
-			flushed = i + 1;
 	for (; replay->replayed < flushed; replay->replayed++) {
 		const struct op *op = &log->list.at[replay->replayed];
 
 		apply(log, op, 0, op->length, replay->durable);
 	}
 	memcpy(disk, replay->durable, replay->size_bytes);
-	fl_rng_seed(&rng, seed * UINT64_C(1000003) + cut);
-	for (size_t i = flushed; i < cut && i < log->list.count; i++)
-		suffer(log, &log->list.at[i], i + 1 == cut, seed, &rng, disk);
+	fl_rng_seed(&rng, seed * UINT64_C(1000003) + begun);
+	for (size_t i = flushed; i < begun && i < log->list.count; i++)
+		suffer(log, &log->list.at[i], i >= ended, seed, &rng, disk);
+}
+
+void powercut_disk(struct powercut_replay *replay, uint64_t cut, uint64_t seed, uint8_t *disk)
+{
+	replay_to(replay, cut - 1, cut, seed, disk);
+}
+
+void powercut_between(struct powercut_replay *replay, uint64_t done, uint64_t seed, uint8_t *disk)
+{
+	replay_to(replay, done, done, seed, disk);
+}
+
+uint64_t powercut_common(const struct powercut *log, const struct powercut *other)
+{
+	size_t most = fl_min(log->list.count, other->list.count), i;
+
+	for (i = 0; i < most; i++) {
+		const struct op *a = &log->list.at[i], *b = &other->list.at[i];
+
+		if (a->op != b->op || a->position != b->position || a->length != b->length)
+			break;
+		if (a->op == FL_OP_WRITE &&
+		    memcmp(log->bytes.at + a->data, other->bytes.at + b->data, a->length))
+			break;
+	}
+	return i;
 }

@@ -39,5 +39,13 @@ struct powercut_replay {
 	size_t size_bytes;
 };
 void powercut_disk(struct powercut_replay *replay, uint64_t cut, uint64_t seed, uint8_t *disk);
+/* As that, but the power fails when `done` operations have ended and none is in flight. */
+void powercut_between(struct powercut_replay *replay, uint64_t done, uint64_t seed, uint8_t *disk);
+
+/* The last flush among the first `done` operations; 0: none. */
+uint64_t powercut_flushed(const struct powercut *log, uint64_t done);
+
+/* How many operations two logs have in common at their beginnings, down to the bytes written. */
+uint64_t powercut_common(const struct powercut *log, const struct powercut *other);
 
 #endif

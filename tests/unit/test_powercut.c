@@ -72,6 +72,40 @@ static void test_fates(void **state)
 	fl_device_close(ram);
 }
 
+/* The same log, with nothing in flight; and beside one that differs in a byte. */
+static void test_between(void **state)
+{
+	static uint8_t bytes[BYTES], durable[BYTES], disk[BYTES];
+	struct powercut *log[2];
+	struct powercut_replay replay = {NULL, 0, durable, BYTES};
+
+	(void)state;
+	memset(durable, 0, BYTES);
+	for (uint8_t i = 0; i < 2; i++) {
+		struct fl_device *ram = new_ram(bytes);
+
+		assert_int_equal(powercut_new(ram, 0, &log[i]), 0);
+		assert_int_equal(put(powercut_device(log[i]), 'a', 512, 0), 0);
+		assert_int_equal(fl_device_flush(powercut_device(log[i])), 0);
+		assert_int_equal(put(powercut_device(log[i]), (uint8_t)('b' + i), 512, 512), 0);
+		fl_device_close(ram);
+	}
+	replay.log = log[0];
+	powercut_between(&replay, 1, 0, disk);
+	assert_int_equal(disk[0], 0);
+	powercut_between(&replay, 1, 1, disk);
+	assert_int_equal(disk[0], 'a');
+	/* The flush has ended. */
+	powercut_between(&replay, 2, 0, disk);
+	assert_int_equal(disk[0], 'a');
+	powercut_between(&replay, 3, 1, disk);
+	assert_int_equal(disk[512], 'b');
+	assert_int_equal(powercut_common(log[0], log[0]), 3);
+	assert_int_equal(powercut_common(log[0], log[1]), 2);
+	powercut_free(log[0]);
+	powercut_free(log[1]);
+}
+
 /* Over many seeds every subset of two sectors occurs; no sector is ever torn. */
 static void test_torn(void **state)
 {
@@ -188,12 +222,53 @@ static void test_faults(void **state)
 	}
 }
 
+/* Only what is read back before a flush counts, and only writes to the blocks that are named. */
+static void test_read_back(void **state)
+{
+	static const bool counted[BYTES / 4096] = {false, true, true, false};
+	static uint8_t bytes[BYTES];
+	struct fl_device *ram = new_ram(bytes), *device;
+	struct fault_device *fault;
+	unsigned wrong = 0;
+
+	(void)state;
+	assert_int_equal(fault_new(ram, FAULT_READ_BACK, 2, &fault), 0);
+	device = fault_device(fault);
+	assert_int_equal(put(device, 'a', 1024, 512), 0);
+	assert_int_equal(fl_device_read(device, block, 1024, 512), 0);
+	assert_int_equal(fl_device_read(device, block, 1536, 512), 0);
+	assert_int_equal(fl_device_read(device, block, 512, 0), 0);
+	assert_int_equal(fl_device_flush(device), 0);
+	assert_int_equal(fl_device_read(device, block, 1024, 512), 0);
+	assert_false(fault_came(fault));
+	assert_int_equal(put(device, 'a', 512, 512), 0);
+	assert_int_equal(fl_device_read(device, block, 512, 512), FL_EIO);
+	assert_true(fault_came(fault));
+	fault_free(fault);
+
+	assert_int_equal(fault_new(ram, FAULT_GARBLED, 2, &fault), 0);
+	fault_garble(fault, counted, 4096);
+	device = fault_device(fault);
+	assert_int_equal(put(device, 'b', 4096, 0), 0);
+	assert_int_equal(put(device, 'b', 4096, 4096), 0);
+	assert_int_equal(put(device, 'b', 1024, 11776), 0); /* a part of it is in no such block */
+	assert_false(fault_came(fault));
+	assert_int_equal(put(device, 'b', 2048, 8192), 0);
+	assert_true(fault_came(fault));
+	for (size_t i = 0; i < 8192 + 2048; i++)
+		wrong += bytes[i] != 'b';
+	assert_int_equal(wrong, 1);
+	fault_free(fault);
+	fl_device_close(ram);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fates),  cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_punch),  cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_fates),	  cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_punch),	  cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_faults),	  cmocka_unit_test(test_between),
+		cmocka_unit_test(test_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
