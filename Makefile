@@ -99,8 +99,9 @@ $(mutants): $(BUILD)/mutants/%/sweep: tests/crash/mutations/%.patch \
 mutants: $(mutants)
 
 # What the kernel tests run on a mounted image.
-$(BUILD)/tests/readall: $(call objects,tests/kernel)
-	$(call link,)
+kernel_tools := $(patsubst tests/kernel/%.c,$(BUILD)/tests/%,$(wildcard tests/kernel/*.c))
+$(kernel_tools): $(BUILD)/tests/%: $(BUILD)/obj/tests/kernel/%.o $(BUILD)/libfraglab.a
+	$(call link,$(fl_libs) -lm)
 
 # Tools of the bench, one file each.
 bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
@@ -120,7 +121,7 @@ fuzz-targets:
 		CFLAGS="$(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined" fuzz-targets-here
 
 # What the tests run: programs, tools and unit tests.
-tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep $(BUILD)/tests/readall \
+tools: all $(BUILD)/images/sample $(BUILD)/tests/digest $(BUILD)/tests/sweep $(kernel_tools) \
 	$(BUILD)/tests/nosleep.so
 unit-tests: $(unit_tests)
 bench-tools: $(bench_tools)

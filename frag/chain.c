@@ -51,20 +51,38 @@ int frag_chain_append(struct frag_chains *chains, struct frag_chain *chain, stru
 	return 0;
 }
 
-int frag_chain_release(struct frag_chains *chains, struct frag_chain *chain, struct fl_alloc *alloc)
+int frag_chain_cut(struct frag_chains *chains, struct frag_chain *chain, uint64_t left,
+		   struct fl_alloc *alloc)
 {
-	if (!chain->first)
-		return 0;
-	for (uint32_t i = chain->first; i; i = chains->links.at[i].next) {
-		const struct frag_link *link = &chains->links.at[i];
-		int err = fl_alloc_give(alloc, (struct fl_run){link->start, link->len});
+	struct frag_chain kept = {0};
+	uint32_t i = chain->first, gone;
+
+	for (; left && left >= chains->links.at[i].len; i = chains->links.at[i].next) {
+		left -= chains->links.at[i].len;
+		kept = (struct frag_chain){.first = chain->first, .last = i};
+	}
+	gone = i;
+	for (; i; i = chains->links.at[i].next) {
+		struct frag_link *link = &chains->links.at[i];
+		struct fl_run run = {link->start + left, link->len - left};
+		int err = fl_alloc_delete(alloc, run);
 
 		if (err)
 			return err;
+		if (left) {
+			link->len = (uint32_t)left;
+			kept = (struct frag_chain){.first = chain->first, .last = i};
+			gone = link->next;
+			left = 0;
+		}
 	}
-	chains->links.at[chain->last].next = chains->spare;
-	chains->spare = chain->first;
-	*chain = (struct frag_chain){0};
+	if (gone) {
+		chains->links.at[chain->last].next = chains->spare;
+		chains->spare = gone;
+	}
+	*chain = kept;
+	if (kept.last)
+		chains->links.at[kept.last].next = 0;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chains: the runs that files have been given so far, 16 bytes a run in one pool.
- * Must not know the allocator's rules; releasing gives the runs back to it.
+ * Must not know the allocator's rules; cutting gives the runs back to it.
  */
 #ifndef FRAG_CHAIN_H
 #define FRAG_CHAIN_H
@@ -29,9 +29,9 @@ void frag_chains_free(struct frag_chains *chains);
 /* Adds a run at the end, joined with the last one where they touch. FL_ENOMEM. */
 int frag_chain_append(struct frag_chains *chains, struct frag_chain *chain,
 		      struct fl_run run) FL_CHECKED;
-/* Gives all runs back and empties the chain. */
-int frag_chain_release(struct frag_chains *chains, struct frag_chain *chain,
-		       struct fl_alloc *alloc) FL_CHECKED;
+/* Deletes (fl_alloc_delete) all but the first `left` blocks; the chain has more. */
+int frag_chain_cut(struct frag_chains *chains, struct frag_chain *chain, uint64_t left,
+		   struct fl_alloc *alloc) FL_CHECKED;
 /* One past the last block; the chain is not empty. */
 fl_pblk frag_chain_end(const struct frag_chains *chains, const struct frag_chain *chain);
 

@@ -29,6 +29,8 @@ static const char usage[] =
 	"                       in pieces), layout-score=0.6, largest-free=4M,\n"
 	"                       free-extents=20000\n"
 	"      --like IMAGE     fragments of files by size, and holes, as in another image\n"
+	"      --save-history FILE  write down what the months did, line by line\n"
+	"      --history FILE   do what was written down, in place of months of use\n"
 	"\n"
 	"Instead of ageing:\n"
 	"      --file PATH      a file in IMAGE, or a pattern; may be repeated\n"
@@ -41,6 +43,8 @@ struct frag_run {
 	struct frag_profile profile;
 	const char *like; /* --like: another image; NULL: none */
 	const char *ages; /* an option for ageing that was given; NULL: none */
+	const char *use;  /* of them, one that says which history */
+	struct fl_program_output saved;
 };
 
 /* --file PATH, and the --extents N that is for all files named since the last one. */
@@ -93,6 +97,14 @@ static int take_option(void *context, const char *name, const char *value, struc
 	}
 	if (!strcmp(name, "target"))
 		return take_aim(&settings->aims, value, diag);
+	if (!strcmp(name, "history") || !strcmp(name, "save-history")) {
+		if (!*value)
+			return fl_fail(diag, FL_ESYNTAX, "needs a file name");
+		*(!strcmp(name, "history") ? &settings->replay_path : &run->saved.path) = value;
+		return 0;
+	}
+	if (strcmp(name, "files-only") != 0 && strcmp(name, "free-only") != 0)
+		run->use = name;
 	if (!strcmp(name, "months")) {
 		error = fl_cli_number(value, 1, FRAG_MOST_MONTHS, &number, diag);
 		if (!error)
@@ -157,23 +169,29 @@ static int make_target(void *context, const struct fl_map *map,
 {
 	struct frag_run *run = context;
 	struct frag_settings *settings = &run->settings;
-
 	int error;
 
 	settings->analysis = analysis;
+	settings->save_path = run->saved.part;
 	if (settings->wishes.count && run->ages)
 		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --file, which ages nothing",
 			       run->ages);
 	if (settings->wishes.count)
 		return frag_target(settings, map, target, diag);
 	error = run->like ? aim_alike(settings, diag) : 0;
+	if (!error)
+		error = fl_array_append(&report->aims, settings->aims.at, settings->aims.count);
 	if (error)
 		return error;
+	if (settings->replay_path && run->use)
+		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --history, which has its own",
+			       run->use);
+	if (settings->replay_path)
+		return frag_target(settings, map, target, diag);
 	report->seed = settings->seed;
 	report->months = settings->months;
 	report->profile = strdup(settings->profile->name);
-	if (!report->profile ||
-	    fl_array_append(&report->aims, settings->aims.at, settings->aims.count))
+	if (!report->profile)
 		return FL_ENOMEM;
 	return frag_target(settings, map, target, diag);
 }
@@ -181,15 +199,16 @@ static int make_target(void *context, const struct fl_map *map,
 int main(int argc, char **argv)
 {
 	static const struct fl_program_option own_options[] = {
-		{"extents", 0, true},	 {"file", 0, true},   {"files-only", 0, false},
-		{"free-only", 0, false}, {"like", 0, true},   {"months", 'm', true},
-		{"profile", 'p', true},	 {"seed", 's', true}, {"target", 0, true},
-		{NULL, 0, false},
+		{"extents", 0, true},	 {"file", 0, true},	 {"files-only", 0, false},
+		{"free-only", 0, false}, {"history", 0, true},	 {"like", 0, true},
+		{"months", 'm', true},	 {"profile", 'p', true}, {"save-history", 0, true},
+		{"seed", 's', true},	 {"target", 0, true},	 {NULL, 0, false},
 	};
 	struct frag_run run = {
 		.settings = {.months = FRAG_DEFAULT_MONTHS,
 			     .seed = FRAG_DEFAULT_SEED,
 			     .profile = &run.profile},
+		.saved = {.option = "--save-history"},
 	};
 	const struct fl_program program = {
 		.name = "frag",
@@ -199,6 +218,7 @@ int main(int argc, char **argv)
 		.own_options = own_options,
 		.target = make_target,
 		.like = &run.like,
+		.output = &run.saved,
 		.settings = &run,
 	};
 	int status;

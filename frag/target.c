@@ -50,11 +50,11 @@ static int add_file(struct fl_target *target, const struct frag_history *history
 }
 
 static int try_history(const struct fl_map *map, const struct frag_history_options *options,
-		       struct fl_target *target)
+		       struct fl_target *target, struct fl_diag *diag)
 {
 	struct frag_history history = {0};
 	struct fl_runs runs = {0};
-	int err = frag_history_run(&history, map, options);
+	int err = frag_history_run(&history, map, options, diag);
 
 	for (size_t i = 0; i < map->files.count && !err; i++)
 		err = add_file(target, &history, (uint32_t)i, &runs);
@@ -94,14 +94,18 @@ static int age(const struct frag_settings *settings, const struct fl_map *map, b
 		.schedule = {.profile = settings->profile,
 			     .months = settings->months,
 			     .seed = settings->seed},
+		.replay_path = settings->replay_path,
+		.save_path = settings->save_path,
 	};
+	const size_t try_count = settings->replay_path ? 1 : sizeof(tries) / sizeof(*tries);
 	int err = FL_ENOROOM;
 
-	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries) && err == FL_ENOROOM; i++) {
+	/* What was saved is one history, which is not made milder. */
+	for (size_t i = 0; i < try_count && err == FL_ENOROOM; i++) {
 		fl_target_free(target);
 		options.schedule.gentle = tries[i].gentle;
 		options.keep_trees = tries[i].keep_trees;
-		err = try_history(map, &options, target);
+		err = try_history(map, &options, target, diag);
 		if (!err && !whole)
 			err = frag_only(map, settings->files_only, settings->free_only, target);
 	}

@@ -9,11 +9,10 @@
 
 #define WEEK_TICKS (FRAG_DAY_TICKS * 7)
 /* A history has at most about so many temporaries; beyond, they are larger instead. */
-#define MOST_FILES ((uint64_t)8 << 20)
+#define MOST_FILES ((uint64_t)4 << 20)
 /* One temporary takes at most this share of the disk. */
 #define LARGEST_SHARE 16u
 #define LARGEST_BLOCKS ((uint64_t)1 << 20)
-#define TAKE_BYTES ((uint64_t)8 << 20) /* as the kernel writes back at most in one go */
 
 static uint64_t mean_bytes(const struct frag_profile *profile, uint64_t weights)
 {
@@ -42,27 +41,26 @@ static int make_levels(struct frag_temporaries *t, uint32_t months, uint64_t lea
 	return 0;
 }
 
-int frag_temporaries_init(struct frag_temporaries *t, const struct fl_map *map,
-			  const struct frag_schedule_options *options, struct fl_alloc *alloc,
-			  struct frag_chains *chains, uint64_t least_used)
+int frag_temporaries_init(struct frag_temporaries *t, struct frag_script *script,
+			  const struct frag_schedule_options *options, uint64_t least_used)
 {
 	uint64_t mean, months = options->months, files;
 
-	t->map = map;
+	t->map = script->play.map;
 	t->profile = options->profile;
-	t->alloc = alloc;
-	t->chains = chains;
-	t->disk_blocks = fl_alloc_free_blocks(alloc);
+	t->script = script;
+	t->disk_blocks = fl_alloc_free_blocks(script->play.alloc);
 	t->scale = 1;
 	fl_rng_seed(&t->rng, options->seed ^ 0x74656D70u);
 	for (const struct frag_size_weight *size = t->profile->sizes; size->weight; size++)
 		t->weights += size->weight;
-	t->next = options->gentle || t->disk_blocks == 0 || t->profile->temporary_permille == 0
+	t->next = options->gentle || t->disk_blocks == 0 || t->map->files.count == 0 ||
+				  t->profile->temporary_permille == 0
 			  ? UINT64_MAX
 			  : 0;
 	if (t->next == UINT64_MAX)
 		return 0;
-	mean = fl_div_up(mean_bytes(t->profile, t->weights), map->geo.block_bytes);
+	mean = fl_div_up(mean_bytes(t->profile, t->weights), t->map->geo.block_bytes);
 	files = t->disk_blocks / 1000 * t->profile->temporary_permille / mean * months * 30;
 	t->scale = fl_div_up(files + 1, MOST_FILES);
 	return make_levels(t, options->months, least_used);
@@ -103,34 +101,29 @@ static uint64_t draw_blocks(struct frag_temporaries *t)
 static int delete_one(struct frag_temporaries *t)
 {
 	size_t victim = t->files.count - 1;
-	uint64_t before = fl_alloc_free_blocks(t->alloc);
-	int err;
+	struct frag_temporary_file file;
 
 	if (!fl_rng_chance(&t->rng, t->profile->short_lived_percent, 100))
 		victim = (size_t)fl_rng_below(&t->rng, t->files.count);
-	err = frag_chain_release(t->chains, &t->files.at[victim], t->alloc);
-	if (err)
-		return err;
+	file = t->files.at[victim];
 	t->files.at[victim] = t->files.at[--t->files.count];
-	t->held_blocks -= fl_alloc_free_blocks(t->alloc) - before;
-	return 0;
+	t->held_blocks -= file.blocks;
+	return frag_script_delete(t->script, file.number);
 }
 
 int frag_temporaries_make_room(struct frag_temporaries *t, uint64_t blocks)
 {
 	int err = 0;
 
-	while (!err && t->files.count && fl_alloc_free_blocks(t->alloc) < blocks)
+	while (!err && t->files.count && frag_play_room(&t->script->play) < blocks)
 		err = delete_one(t);
 	return err;
 }
 
-static int write_one(struct frag_temporaries *t, uint64_t now, enum fl_alloc_hint hint,
-		     fl_pblk goal, uint64_t blocks)
+static int write_one(struct frag_temporaries *t, uint64_t now, uint32_t beside, uint64_t blocks)
 {
-	uint64_t at_once = fl_max(TAKE_BYTES / t->map->geo.block_bytes, 1);
+	struct frag_temporary_file file = {.blocks = (uint32_t)blocks};
 	uint64_t must_be_free, level;
-	struct frag_chain chain = {0};
 	int err;
 
 	if (!t->levels)
@@ -140,48 +133,31 @@ static int write_one(struct frag_temporaries *t, uint64_t now, enum fl_alloc_hin
 	if (must_be_free > t->disk_blocks)
 		return 0;
 	err = frag_temporaries_make_room(t, must_be_free);
-	if (err || fl_alloc_free_blocks(t->alloc) < must_be_free)
+	if (err || frag_play_room(&t->script->play) < must_be_free)
 		return err;
-	if (fl_array_reserve(&t->files, t->files.count + 1))
-		return FL_ENOMEM;
-	for (uint64_t rest = blocks; rest && !err;) {
-		struct fl_run run;
-
-		err = fl_alloc_take_as(t->alloc, hint, goal, fl_min(rest, at_once), &run);
-		if (!err)
-			err = frag_chain_append(t->chains, &chain, run);
-		if (!err) {
-			rest -= run.len;
-			goal = fl_run_end(run);
-		}
-	}
-	if (err)
-		return err;
-	t->files.at[t->files.count++] = chain;
+	err = frag_script_create(t->script, beside, &file.number);
+	if (!err)
+		err = frag_script_write(t->script, frag_temporary(file.number), blocks, false);
+	if (!err)
+		err = fl_array_push(&t->files, file);
 	t->held_blocks += blocks;
-	return 0;
+	return err;
 }
 
-int frag_temporaries_add(struct frag_temporaries *t, uint64_t now, fl_pblk goal, uint64_t blocks)
+int frag_temporaries_add(struct frag_temporaries *t, uint64_t now, uint32_t beside, uint64_t blocks)
 {
-	/* Half of them in the way of what was just written, the others where their size leads. */
-	return write_one(t, now,
-			 fl_rng_chance(&t->rng, 1, 2) ? FL_ALLOC_NEAR
-						      : fl_alloc_hint_of(t->map, blocks),
-			 goal, blocks);
+	return write_one(t, now, beside, blocks);
 }
 
 int frag_temporaries_run(struct frag_temporaries *t, uint64_t until)
 {
 	while (t->next <= until) {
 		uint64_t now = t->next, blocks = draw_blocks(t);
-		size_t like = t->map->files.count
-				      ? (size_t)fl_rng_below(&t->rng, t->map->files.count)
-				      : 0;
-		fl_ino ino = t->map->files.count ? t->map->files.at[like].ino : 1;
-		fl_pblk goal = fl_alloc_goal_of_inode(t->alloc, ino, false);
-		int err = write_one(t, now, fl_alloc_hint_of(t->map, blocks), goal, blocks);
+		uint32_t beside = (uint32_t)fl_rng_below(&t->rng, t->map->files.count);
+		int err = frag_script_time(t->script, now);
 
+		if (!err)
+			err = write_one(t, now, beside, blocks);
 		if (err)
 			return err;
 		/* blocks < 2^21, a day's ticks < 2^28, so this fits. */

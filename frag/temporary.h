@@ -6,15 +6,18 @@
 #ifndef FRAG_TEMPORARY_H
 #define FRAG_TEMPORARY_H
 
-#include "frag/chain.h"
-#include "frag/schedule.h"
+#include "frag/script.h"
+
+struct frag_temporary_file {
+	uint32_t number; /* of the operations */
+	uint32_t blocks;
+};
 
 struct frag_temporaries {
 	/* borrowed */
 	const struct fl_map *map;
 	const struct frag_profile *profile;
-	struct fl_alloc *alloc;
-	struct frag_chains *chains;
+	struct frag_script *script;
 	/* own */
 	struct fl_rng rng;
 	uint64_t disk_blocks; /* all that can move, free blocks included */
@@ -24,22 +27,22 @@ struct frag_temporaries {
 	uint64_t next;	      /* the tick at which the next temporary is due; UINT64_MAX: never */
 	uint64_t *levels;     /* used blocks wanted, one a week; frag_temporaries_free frees */
 	size_t level_count;
-	FL_ARRAY(struct frag_chain) files;
+	FL_ARRAY(struct frag_temporary_file) files;
 };
 
 /*
- * Zero-initialised before. `least_used` is what the files that stay need in the end; alloc holds
- * nothing yet. FL_ENOMEM.
+ * Zero-initialised before. `least_used` is what the files that stay need in the end; the script
+ * has written nothing yet. FL_ENOMEM.
  */
-int frag_temporaries_init(struct frag_temporaries *temporaries, const struct fl_map *map,
-			  const struct frag_schedule_options *options, struct fl_alloc *alloc,
-			  struct frag_chains *chains, uint64_t least_used) FL_CHECKED;
+int frag_temporaries_init(struct frag_temporaries *temporaries, struct frag_script *script,
+			  const struct frag_schedule_options *options,
+			  uint64_t least_used) FL_CHECKED;
 void frag_temporaries_free(struct frag_temporaries *temporaries);
 
 /* Lets the temporaries come and go up to a time. */
 int frag_temporaries_run(struct frag_temporaries *temporaries, uint64_t until) FL_CHECKED;
-/* Writes one of this many blocks now, often just at the goal, when the level of the time allows. */
-int frag_temporaries_add(struct frag_temporaries *temporaries, uint64_t now, fl_pblk goal,
+/* Writes one of this many blocks now, beside a file, when the level of the time allows. */
+int frag_temporaries_add(struct frag_temporaries *temporaries, uint64_t now, uint32_t beside,
 			 uint64_t blocks) FL_CHECKED;
 /* Deletes until `blocks` are free or no temporary is left. */
 int frag_temporaries_make_room(struct frag_temporaries *temporaries, uint64_t blocks) FL_CHECKED;

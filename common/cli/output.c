@@ -104,7 +104,8 @@ static int check_one(const struct fl_options *options, const char *option, const
 	return 0;
 }
 
-int fl_output_check(const struct fl_options *options, struct fl_diag *diag)
+int fl_output_check(const struct fl_options *options, const struct fl_program_output *own,
+		    struct fl_diag *diag)
 {
 	const struct {
 		const char *option, *path;
@@ -115,6 +116,7 @@ int fl_output_check(const struct fl_options *options, struct fl_diag *diag)
 		{"--csv", options->csv_path, false},
 		{"--fio-log", options->fio_log_path, false},
 		{"--undo", options->undo_path, true},
+		{own ? own->option : NULL, own ? own->path : NULL, true},
 	};
 	const size_t count = sizeof(files) / sizeof(files[0]);
 	struct stat status;

@@ -19,9 +19,11 @@ int fl_output_print(const char *text, struct fl_diag *diag) FL_CHECKED;
 
 /*
  * Before the run: every file that the options name to write to must be possible, none of them
- * an image or another one of them. FL_ESYNTAX for the latter, FL_EIO, FL_EINVAL, FL_ENOMEM.
+ * an image or another one of them. own: the program's, may be NULL. FL_ESYNTAX for the latter,
+ * FL_EIO, FL_EINVAL, FL_ENOMEM.
  */
-int fl_output_check(const struct fl_options *options, struct fl_diag *diag) FL_CHECKED;
+int fl_output_check(const struct fl_options *options, const struct fl_program_output *own,
+		    struct fl_diag *diag) FL_CHECKED;
 
 /*
  * The name under which a file grows until fl_output_publish: beside path (where path leads, if

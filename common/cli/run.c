@@ -200,6 +200,42 @@ static int publish_copy(struct run *run)
 	return 0;
 }
 
+/* The name under which the program's own file grows. */
+static int begin_own_output(struct run *run)
+{
+	struct fl_program_output *own = run->program->output;
+
+	return own && own->path ? fl_output_part_name(own->path, &own->part) : 0;
+}
+
+static int publish_own_output(struct run *run)
+{
+	struct fl_program_output *own = run->program->output;
+	int error;
+
+	if (!own || !own->part)
+		return 0;
+	run->action = "naming the file";
+	error = fl_output_publish(own->part, own->path, &run->diag);
+	if (error)
+		return error;
+	free(own->part);
+	own->part = NULL;
+	return 0;
+}
+
+/* What failed leaves nothing. */
+static void drop_own_output(const struct fl_program *program)
+{
+	struct fl_program_output *own = program->output;
+
+	if (!own || !own->part)
+		return;
+	(void)unlink(own->part);
+	free(own->part);
+	own->part = NULL;
+}
+
 /* --- the two kinds of run --- */
 
 /* What the array under all images sees, a workload at a time. */
@@ -259,6 +295,8 @@ static int change_image(struct run *run, bool *partly)
 	error = look(run, writes_here ? FL_DEVICE_WRITE : FL_DEVICE_READ,
 		     writes_here ? FL_FS_CHANGE : FL_FS_READ);
 	if (!error)
+		error = begin_own_output(run);
+	if (!error)
 		error = fl_run_plan(run);
 	if (!error)
 		error = fl_run_predict(run, &beyond);
@@ -280,6 +318,8 @@ static int change_image(struct run *run, bool *partly)
 		error = look_again(run, &beyond);
 	if (!error && copies)
 		error = publish_copy(run);
+	if (!error)
+		error = publish_own_output(run);
 	if (!error)
 		error = fl_run_present(run);
 	if (!error)
@@ -307,7 +347,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 		error = FL_ENOMEM;
 	} else {
 		memset(run.report.images, 0, options->image_count * sizeof(*run.report.images));
-		error = fl_output_check(options, &run.diag);
+		error = fl_output_check(options, program->output, &run.diag);
 	}
 	if (!error)
 		error = fl_run_load_trace(&run);
@@ -333,6 +373,7 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	if (run.part)
 		(void)unlink(run.part);
 	free(run.part);
+	drop_own_output(program);
 	fl_partitions_free(&run.partitions);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The free blocks of one block group, for the allocator: a bitmap with its counts.
+ * The free blocks of one block group, for the allocator: a bitmap with its buddies and counts.
  * Knows nothing of policy nor of other groups.
  */
 #ifndef FRAGLAB_SIM_GROUP_H
@@ -8,13 +8,24 @@
 
 #include <fraglab/error.h>
 
-/* Blocks are counted from the group's first. Zero-initialise, then set size (> 0). */
+/* Chunks have 2^0 .. 2^(FL_SIM_ORDERS - 1) blocks: enough for blocks of 64 KiB. */
+#define FL_SIM_ORDERS 18
+
+/*
+ * Blocks are counted from the group's first. Zero-initialise, then set size (> 0) and top.
+ *
+ * A chunk of order k is 2^k blocks at a multiple of 2^k, all free. The buddy of ext4 that holds a
+ * free block is the largest chunk with it, of order top at most; so the buddies need no state.
+ */
 struct fl_simgroup {
-	uint64_t *bits; /* set: free. NULL: all free (free == size) or all in use (free == 0) */
+	/* Level k has a bit for each chunk of order k that is free. One after the other, each
+	 * beginning in a word. NULL: all blocks are free (free == size) or in use (free == 0). */
+	uint64_t *bits;
 	uint32_t size;
 	uint32_t free;
-	uint32_t runs;	  /* maximal runs of free blocks */
-	uint32_t longest; /* no free run is longer; exact after a scan found nothing */
+	uint32_t runs;			/* maximal runs of free blocks */
+	uint32_t chunks[FL_SIM_ORDERS]; /* bits that are set in each level */
+	uint8_t top;			/* the greatest order; below FL_SIM_ORDERS */
 };
 
 void fl_simgroup_free(struct fl_simgroup *group);
@@ -26,8 +37,22 @@ int fl_simgroup_take(struct fl_simgroup *group, uint32_t start, uint32_t len) FL
 /* Free blocks in a row from start on; 0 when start is in use or past the end. */
 uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start);
 
-/* The first free run that has a block at or after from, cut at from. False: none. */
-bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t *start,
-		      uint32_t *len);
+/* The first free run of at least `least` blocks (> 0) after `from`, cut at from. False: none. */
+bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t least,
+		      uint32_t *start, uint32_t *len);
+
+/* Whether there is a buddy of this order. */
+static inline bool fl_simgroup_has_buddy(const struct fl_simgroup *group, unsigned order)
+{
+	return group->chunks[order] > (order < group->top ? 2 * group->chunks[order + 1] : 0);
+}
+/* The first block of the first buddy of this order; there is one. */
+uint32_t fl_simgroup_buddy(const struct fl_simgroup *group, unsigned order);
+/*
+ * How many blocks from start on, where a buddy begins, whole buddies have, as many as hold `want`
+ * or as there are before end, where the free run ends: mb_find_extent.
+ */
+uint32_t fl_simgroup_extent(const struct fl_simgroup *group, uint32_t start, uint32_t end,
+			    uint32_t want);
 
 #endif

@@ -4,19 +4,19 @@ summary a build machine: git pulls, compiler output, packages
 
 # Pulls replace files of the tree all the time: git writes a new file and renames. (FAST'17: some
 # hundred pulls halve the speed of reading; usage ages a disk, not fullness, HotStorage'19.)
-installed-percent 20
-rewritten-percent 35
+installed-percent 50
+rewritten-percent 10
 
-# Build logs; objects and packs are written once.
-growing-percent 1 2 6 15 25
+# Build logs, caches of the compiler and of packages; objects and packs are written once.
+growing-percent 2 4 10 25 35
 growing-first-percent 10
-appends 1 1 2 4 8
-appends-most 64
+appends 1 2 4 8 16
+appends-most 128
 
 # make -j writes objects side by side.
 shared-percent 10 40 60 75 80
 writers 8
-chunk-least 16K
+chunk-least 32K
 chunk-most 1M
 turn-temporary-percent 60
 

@@ -47,6 +47,13 @@ struct fl_budget {
 	uint64_t seconds; /* of moving; 0: no limit */
 };
 
+/* A file that the program writes while it makes its target. */
+struct fl_program_output {
+	const char *option; /* that asks for it: "--save-history" */
+	const char *path;   /* NULL: not asked for */
+	char *part;	    /* where to write it; set for `target`, and named path after the run */
+};
+
 /*
  * A program: its name, its own options, and how it makes a target. fl_cli_main does the rest:
  * parse, open, scan, plan, validate, predict, move, scan again, analyze, report.
@@ -91,6 +98,7 @@ struct fl_program {
 	 * NULL, or a pointer to NULL: none. Its filesystem takes the whole of it.
 	 */
 	const char *const *like;
+	struct fl_program_output *output; /* NULL: none */
 	void *settings;
 };
 

@@ -272,7 +272,7 @@ static void trees_can_stay(void **state)
 	size_t stay = 0, moved = 0;
 
 	(void)state;
-	assert_int_equal(frag_history_run(&history, map, &options), 0);
+	assert_int_equal(frag_history_run(&history, map, &options, NULL), 0);
 	for (size_t i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
 		uint64_t blocks = 0;
