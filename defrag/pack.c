@@ -14,6 +14,8 @@
 #define LARGEST_PERCENT 95
 /* ... in at most so many times the free extents that fixed metadata forces. */
 #define FREE_EXTENTS_FACTOR 2
+/* An attempt may leave so many more, where mapping trees were: nothing moves for these. */
+#define FREE_EXTENTS_SLACK 2
 
 /* What an attempt leads to. */
 struct outcome {
@@ -73,7 +75,7 @@ static int attempt(struct packer *packer, const struct room *room, enum fill_how
 	return error;
 }
 
-static bool good_enough(const struct packer *packer, const struct outcome *outcome)
+static bool good_enough(const struct packer *packer, const struct outcome *outcome, uint64_t slack)
 {
 	const struct units *units = &packer->units;
 	uint64_t total = 0, possible, forced;
@@ -85,7 +87,7 @@ static bool good_enough(const struct packer *packer, const struct outcome *outco
 	possible = fl_min(total, units->by_length.at[0].len);
 	forced = fl_fragments_forced(total, units->by_length.at, units->by_length.count);
 	return !outcome->split && outcome->largest_free >= possible * LARGEST_PERCENT / 100 &&
-	       outcome->free_extents <= forced * FREE_EXTENTS_FACTOR;
+	       outcome->free_extents <= forced * FREE_EXTENTS_FACTOR + slack;
 }
 
 static uint64_t used_blocks(const struct packer *packer)
@@ -101,14 +103,60 @@ static uint64_t used_blocks(const struct packer *packer)
 	return fl_min(used, packer->units.slot_blocks);
 }
 
-/* Whether an attempt is worth less than what there is: then nothing should move. */
-static bool no_better(const struct packer *packer, const struct outcome *outcome)
+/* Fragments of units and free extents, as they are. */
+static uint64_t pieces_now(const struct packer *packer)
 {
-	size_t broken = 0;
+	uint64_t pieces = packer->map->free.count;
 
 	for (size_t i = 0; i < packer->units.count; i++)
-		broken += !packer->units.at[i].whole && !packer->units.at[i].pinned;
-	return outcome->split >= broken && outcome->free_extents >= packer->map->free.count;
+		pieces += packer->units.at[i].fragments;
+	return pieces;
+}
+
+/* The same after an attempt. */
+static uint64_t pieces_after(const struct packer *packer, const struct outcome *outcome)
+{
+	uint64_t pieces = outcome->free_extents;
+
+	for (size_t i = 0; i < packer->units.count; i++) {
+		const struct unit *unit = &packer->units.at[i];
+
+		pieces += unit->placed ? unit->split ? unit->piece_count : 1 : unit->fragments;
+	}
+	return pieces;
+}
+
+/*
+ * Whether keeping nothing leads to fewer pieces. Free mode moves nearly all data then, and wants a
+ * quarter fewer free extents for it, or the largest longer by a third.
+ */
+static bool worth_all(const struct packer *packer, const struct outcome *outcome)
+{
+	uint64_t largest = 0;
+
+	if (pieces_after(packer, outcome) >= pieces_now(packer))
+		return false;
+	for (size_t i = 0; i < packer->map->free.count; i++)
+		largest = fl_max(largest, packer->map->free.at[i].len);
+	return packer->settings->mode != DEFRAG_FREE ||
+	       outcome->free_extents * 4 <= packer->map->free.count * 3 ||
+	       outcome->largest_free * 3 >= largest * 4;
+}
+
+/* Whether what there is would be good enough for an attempt: then nothing should move. */
+static int at_rest(struct packer *packer, bool *rests)
+{
+	struct outcome outcome = {0};
+
+	for (size_t i = 0; i < packer->units.count; i++)
+		outcome.split += !packer->units.at[i].whole && !packer->units.at[i].pinned;
+	packer->left.count = 0;
+	if (fl_array_append(&packer->left, packer->map->free.at, packer->map->free.count))
+		return FL_ENOMEM;
+	weigh(packer, &outcome);
+	*rests = good_enough(packer, &outcome, FREE_EXTENTS_SLACK);
+	packer->left.count = 0;
+	return 0;
 }
 
 static int consolidate(struct packer *packer, struct fl_target *target)
@@ -117,29 +165,32 @@ static int consolidate(struct packer *packer, struct fl_target *target)
 	struct room all = {0}, room = {0};
 	struct outcome outcome = {0};
 	bool good = false;
-	int error = room_all(&packer->units, &all);
+	int error = at_rest(packer, &good);
 
+	if (error || good)
+		return error ? error : packer_target(packer, target);
+	error = room_all(&packer->units, &all);
 	if (!error)
 		error = room_consolidated(packer->map, &packer->units, used_blocks(packer), &room);
 	if (error)
 		goto out;
 	keep_whole(&packer->units);
 	error = attempt(packer, &all, FILL_IN_ORDER, &outcome);
-	good = !error && good_enough(packer, &outcome);
+	good = !error && good_enough(packer, &outcome, 0);
 	for (size_t i = 0; i < sizeof(densities) / sizeof(*densities) && !good; i++) {
 		if (error && error != FL_ENOROOM)
 			goto out;
 		error = keep_dense(packer->map, &packer->units, &room, densities[i]);
 		if (!error)
 			error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
-		good = !error && good_enough(packer, &outcome);
+		good = !error && good_enough(packer, &outcome, 0);
 	}
 	if (!good) {
 		if (error && error != FL_ENOROOM)
 			goto out;
 		keep_nothing(&packer->units);
 		error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
-		if (error == FL_ENOROOM || (!error && no_better(packer, &outcome))) {
+		if (error == FL_ENOROOM || (!error && !worth_all(packer, &outcome))) {
 			forget_places(&packer->units);
 			error = 0;
 		}
