@@ -261,7 +261,8 @@ bool fl_map_boot_names(const struct fl_map *map, const struct fl_file *file)
 		       sizeof(*map->boot.at), compare_blocks) != NULL;
 }
 
-int fl_map_take_boot(struct fl_map *map, const struct fl_map *from)
+/* The boot blocks of the map it comes from, and the pins of who begins there. */
+static int take_boot(struct fl_map *map, const struct fl_map *from)
 {
 	for (size_t i = 0; i < from->boot.count; i++)
 		if (fl_array_push(&map->boot, from->boot.at[i]))
@@ -273,6 +274,27 @@ int fl_map_take_boot(struct fl_map *map, const struct fl_map *from)
 			file->pin = FL_PIN_BOOT;
 	}
 	return 0;
+}
+
+int fl_map_rebuild(const struct fl_map *from, fl_map_add add, const void *context,
+		   struct fl_map **map, struct fl_diag *diag)
+{
+	struct fl_map *to;
+	int error = fl_map_derive(from, NULL, &to);
+
+	if (error)
+		return error;
+	for (uint32_t f = 0; f < from->files.count && !error; f++)
+		error = add(context, f, to);
+	if (!error)
+		error = take_boot(to, from);
+	if (!error)
+		error = fl_map_finish(to, diag);
+	if (error)
+		fl_map_free(to);
+	else
+		*map = to;
+	return error;
 }
 
 void fl_map_unpin(struct fl_map *map, enum fl_pin pin)

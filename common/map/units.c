@@ -315,8 +315,9 @@ static int expand_mapping(const struct fl_map *units, uint32_t index, struct fl_
 	return error;
 }
 
-static int restore_file(const struct fl_map *units, uint32_t index, struct fl_map *to)
+static int restore_file(const void *context, uint32_t index, struct fl_map *to)
 {
+	const struct fl_map *units = context;
 	struct fl_file file = units->blocks->files.at[index];
 	int error;
 
@@ -332,21 +333,5 @@ static int restore_file(const struct fl_map *units, uint32_t index, struct fl_ma
 
 int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks, struct fl_diag *diag)
 {
-	const struct fl_map *from = units->blocks;
-	struct fl_map *to;
-	int error = fl_map_derive(from, NULL, &to);
-
-	if (error)
-		return error;
-	for (uint32_t f = 0; f < units->files.count && !error; f++)
-		error = restore_file(units, f, to);
-	if (!error)
-		error = fl_map_take_boot(to, from);
-	if (!error)
-		error = fl_map_finish(to, diag);
-	if (error)
-		fl_map_free(to);
-	else
-		*blocks = to;
-	return error;
+	return fl_map_rebuild(units->blocks, restore_file, units, blocks, diag);
 }

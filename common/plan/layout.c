@@ -313,39 +313,29 @@ int fl_layout_step(struct fl_layout *layout, const struct fl_plan *plan, size_t 
 	return error;
 }
 
-static int copy_file(const struct fl_layout *layout, uint32_t index, struct fl_map *to)
+int layout_add_file(struct fl_map *to, struct fl_file file, const struct fl_mapping_view *view)
 {
-	struct fl_file file = layout->map->files.at[index];
-	struct fl_mapping_view view = fl_layout_file(layout, index);
-
-	file.rebuilt |= layout->changed[index] != NULL;
 	file.first_extent = to->extents.count;
-	file.extent_count = view.extent_count;
+	file.extent_count = view->extent_count;
 	file.first_tree = to->trees.count;
-	file.tree_count = view.tree_count;
-	if (fl_array_append(&to->extents, view.extents, view.extent_count) ||
-	    fl_array_append(&to->trees, view.trees, view.tree_count))
+	file.tree_count = view->tree_count;
+	if (fl_array_append(&to->extents, view->extents, view->extent_count) ||
+	    fl_array_append(&to->trees, view->trees, view->tree_count))
 		return FL_ENOMEM;
 	return fl_array_push(&to->files, file);
 }
 
+static int copy_file(const void *context, uint32_t index, struct fl_map *to)
+{
+	const struct fl_layout *layout = context;
+	struct fl_file file = layout->map->files.at[index];
+	struct fl_mapping_view view = fl_layout_file(layout, index);
+
+	file.rebuilt |= layout->changed[index] != NULL;
+	return layout_add_file(to, file, &view);
+}
+
 int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map, struct fl_diag *diag)
 {
-	const struct fl_map *from = layout->map;
-	struct fl_map *to;
-	int error = fl_map_derive(from, NULL, &to);
-
-	if (error)
-		return error;
-	for (uint32_t f = 0; f < from->files.count && !error; f++)
-		error = copy_file(layout, f, to);
-	if (!error)
-		error = fl_map_take_boot(to, from);
-	if (!error)
-		error = fl_map_finish(to, diag);
-	if (error)
-		fl_map_free(to);
-	else
-		*map = to;
-	return error;
+	return fl_map_rebuild(layout->map, copy_file, layout, map, diag);
 }

@@ -151,11 +151,15 @@ bool fl_map_find(const struct fl_map *map, fl_ino ino, size_t *file);
 void fl_map_unpin(struct fl_map *map, enum fl_pin pin);
 /* A regular file whose first block is in map->boot. O(log). */
 bool fl_map_boot_names(const struct fl_map *map, const struct fl_file *file);
+/* Appends file number `index` of another map, as it is to be, to the files of `to`. */
+typedef int (*fl_map_add)(const void *context, uint32_t index, struct fl_map *to);
 /*
- * For a predicted map: takes over the boot blocks of the one it comes from, and pins the files that
- * now begin there, as a scan would. FL_ENOMEM.
+ * What a scan would find when the files of a map are as `add` gives them, one by one: pinned are
+ * also those that now begin where code before the superblock looks. Errors of add and
+ * fl_map_finish.
  */
-int fl_map_take_boot(struct fl_map *map, const struct fl_map *from) FL_CHECKED;
+int fl_map_rebuild(const struct fl_map *from, fl_map_add add, const void *context,
+		   struct fl_map **map, struct fl_diag *diag) FL_CHECKED;
 /* True when planners may move it. */
 static inline bool fl_file_movable(const struct fl_file *file)
 {
