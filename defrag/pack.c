@@ -20,7 +20,7 @@
 /* What an attempt leads to. */
 struct outcome {
 	size_t split; /* units for which no run was long enough */
-	uint64_t free_extents, largest_free;
+	uint64_t free_extents, free_blocks, largest_free;
 };
 
 static void forget_places(struct units *units)
@@ -30,12 +30,14 @@ static void forget_places(struct units *units)
 	units->pieces.count = 0;
 }
 
-static void weigh(const struct packer *packer, struct outcome *outcome)
+static void weigh(const struct fl_runs *free, struct outcome *outcome)
 {
-	outcome->free_extents = packer->left.count;
-	outcome->largest_free = 0;
-	for (size_t i = 0; i < packer->left.count; i++)
-		outcome->largest_free = fl_max(outcome->largest_free, packer->left.at[i].len);
+	outcome->free_extents = free->count;
+	outcome->free_blocks = outcome->largest_free = 0;
+	for (size_t i = 0; i < free->count; i++) {
+		outcome->free_blocks += free->at[i].len;
+		outcome->largest_free = fl_max(outcome->largest_free, free->at[i].len);
+	}
 }
 
 static int fill(struct packer *packer, struct fl_runs *gaps, size_t preferred, enum fill_how how)
@@ -70,22 +72,20 @@ static int attempt(struct packer *packer, const struct room *room, enum fill_how
 		error = fill(packer, &gaps, preferred, how);
 	if (!error)
 		error = fill_split(&packer->units, &packer->left, false, &outcome->split);
-	weigh(packer, outcome);
+	weigh(&packer->left, outcome);
 	fl_array_free(&gaps);
 	return error;
 }
 
 static bool good_enough(const struct packer *packer, const struct outcome *outcome, uint64_t slack)
 {
-	const struct units *units = &packer->units;
-	uint64_t total = 0, possible, forced;
+	const struct fl_runs *slots = &packer->units.by_length;
+	uint64_t possible, forced;
 
-	if (!units->by_length.count)
+	if (!slots->count)
 		return true;
-	for (size_t i = 0; i < packer->left.count; i++)
-		total += packer->left.at[i].len;
-	possible = fl_min(total, units->by_length.at[0].len);
-	forced = fl_fragments_forced(total, units->by_length.at, units->by_length.count);
+	possible = fl_min(outcome->free_blocks, slots->at[0].len);
+	forced = fl_fragments_forced(outcome->free_blocks, slots->at, slots->count);
 	return !outcome->split && outcome->largest_free >= possible * LARGEST_PERCENT / 100 &&
 	       outcome->free_extents <= forced * FREE_EXTENTS_FACTOR + slack;
 }
@@ -132,31 +132,25 @@ static uint64_t pieces_after(const struct packer *packer, const struct outcome *
  */
 static bool worth_all(const struct packer *packer, const struct outcome *outcome)
 {
-	uint64_t largest = 0;
+	struct outcome now = {0};
 
+	weigh(&packer->map->free, &now);
 	if (pieces_after(packer, outcome) >= pieces_now(packer))
 		return false;
-	for (size_t i = 0; i < packer->map->free.count; i++)
-		largest = fl_max(largest, packer->map->free.at[i].len);
 	return packer->settings->mode != DEFRAG_FREE ||
-	       outcome->free_extents * 4 <= packer->map->free.count * 3 ||
-	       outcome->largest_free * 3 >= largest * 4;
+	       outcome->free_extents * 4 <= now.free_extents * 3 ||
+	       outcome->largest_free * 3 >= now.largest_free * 4;
 }
 
 /* Whether what there is would be good enough for an attempt: then nothing should move. */
-static int at_rest(struct packer *packer, bool *rests)
+static bool at_rest(const struct packer *packer)
 {
-	struct outcome outcome = {0};
+	struct outcome now = {0};
 
 	for (size_t i = 0; i < packer->units.count; i++)
-		outcome.split += !packer->units.at[i].whole && !packer->units.at[i].pinned;
-	packer->left.count = 0;
-	if (fl_array_append(&packer->left, packer->map->free.at, packer->map->free.count))
-		return FL_ENOMEM;
-	weigh(packer, &outcome);
-	*rests = good_enough(packer, &outcome, FREE_EXTENTS_SLACK);
-	packer->left.count = 0;
-	return 0;
+		now.split += !packer->units.at[i].whole && !packer->units.at[i].pinned;
+	weigh(&packer->map->free, &now);
+	return good_enough(packer, &now, FREE_EXTENTS_SLACK);
 }
 
 static int consolidate(struct packer *packer, struct fl_target *target)
@@ -165,10 +159,10 @@ static int consolidate(struct packer *packer, struct fl_target *target)
 	struct room all = {0}, room = {0};
 	struct outcome outcome = {0};
 	bool good = false;
-	int error = at_rest(packer, &good);
+	int error;
 
-	if (error || good)
-		return error ? error : packer_target(packer, target);
+	if (at_rest(packer))
+		return packer_target(packer, target);
 	error = room_all(&packer->units, &all);
 	if (!error)
 		error = room_consolidated(packer->map, &packer->units, used_blocks(packer), &room);
