@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "frag/history_text.h"
 #include "frag/replay.h"
@@ -194,15 +195,20 @@ static int open_stream(struct frag_script *script, const struct fl_map *map, con
 	return frag_history_print_head(script->stream, map);
 }
 
+/* The file gets its name once it is on the disk. */
 static int close_stream(struct frag_script *script, int err)
 {
 	int saved = errno;
 
 	if (!script->stream)
 		return err;
+	if (!err && (fflush(script->stream) || fsync(fileno(script->stream)))) {
+		saved = errno;
+		err = fl_error_of_output(saved);
+	}
 	if (fclose(script->stream) && !err) {
 		saved = errno;
-		err = saved == ENOSPC || saved == EDQUOT || saved == EFBIG ? FL_EHOSTFULL : FL_EIO;
+		err = fl_error_of_output(saved);
 	}
 	if (err == FL_EIO || err == FL_EHOSTFULL)
 		return fl_fail(script->diag, err, "writing the history: %s", strerror(saved));

@@ -45,9 +45,7 @@ static const struct word {
 
 static int state_of(FILE *stream)
 {
-	if (!ferror(stream))
-		return 0;
-	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? FL_EHOSTFULL : FL_EIO;
+	return ferror(stream) ? fl_error_of_output(errno) : 0;
 }
 
 int frag_history_print_head(FILE *stream, const struct fl_map *map)

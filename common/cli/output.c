@@ -23,17 +23,13 @@ void fl_output_reserve_standard(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static int host_error(void)
-{
-	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? FL_EHOSTFULL : FL_EIO;
-}
-
 int fl_output_print(const char *text, struct fl_diag *diag)
 {
 	size_t length = strlen(text);
 
 	if (fwrite(text, 1, length, stdout) != length || fflush(stdout))
-		return fl_fail(diag, host_error(), "writing to stdout: %s", strerror(errno));
+		return fl_fail(diag, fl_error_of_output(errno), "writing to stdout: %s",
+			       strerror(errno));
 	return 0;
 }
 
@@ -192,7 +188,7 @@ static int flush_folder(const char *path)
 	return error;
 }
 
-int fl_output_publish(const char *part, const char *path, struct fl_diag *diag)
+int fl_output_publish(char **part, const char *path, struct fl_diag *diag)
 {
 	char *resolved;
 	int error;
@@ -200,13 +196,27 @@ int fl_output_publish(const char *part, const char *path, struct fl_diag *diag)
 	error = resolve(path, &resolved);
 	if (error)
 		return error;
-	if (rename(part, resolved))
-		error = fl_fail(diag, FL_EIO, "renaming %s to %s: %s", part, path, strerror(errno));
+	if (rename(*part, resolved))
+		error = fl_fail(diag, FL_EIO, "renaming %s to %s: %s", *part, path,
+				strerror(errno));
 	else if (flush_folder(resolved))
 		error = fl_fail(diag, FL_EIO, "flushing the folder of %s: %s", path,
 				strerror(errno));
 	free(resolved);
-	return error;
+	if (error)
+		return error;
+	free(*part);
+	*part = NULL;
+	return 0;
+}
+
+void fl_output_drop(char **part)
+{
+	if (!*part)
+		return;
+	(void)unlink(*part);
+	free(*part);
+	*part = NULL;
 }
 
 /* Writes, flushes and closes; stream is closed in every case. */
@@ -218,9 +228,11 @@ static int fill(FILE *stream, const char *path, const char *text, bool durable,
 
 	if (fwrite(text, 1, length, stream) != length || fflush(stream) ||
 	    (durable && fsync(fileno(stream))))
-		error = fl_fail(diag, host_error(), "writing %s: %s", path, strerror(errno));
+		error = fl_fail(diag, fl_error_of_output(errno), "writing %s: %s", path,
+				strerror(errno));
 	if (fclose(stream) && !error)
-		error = fl_fail(diag, host_error(), "writing %s: %s", path, strerror(errno));
+		error = fl_fail(diag, fl_error_of_output(errno), "writing %s: %s", path,
+				strerror(errno));
 	return error;
 }
 
@@ -239,14 +251,14 @@ int fl_output_file(const char *path, const char *text, struct fl_diag *diag)
 	}
 	stream = fopen(direct ? path : part, direct ? "we" : "wxe");
 	if (!stream) {
-		error = fl_fail(diag, host_error(), "creating %s: %s", path, strerror(errno));
+		error = fl_fail(diag, fl_error_of_output(errno), "creating %s: %s", path,
+				strerror(errno));
 		goto out;
 	}
 	error = fill(stream, path, text, !direct, diag);
 	if (!error && !direct)
-		error = fl_output_publish(part, path, diag);
-	if (error && !direct)
-		(void)unlink(part);
+		error = fl_output_publish(&part, path, diag);
+	fl_output_drop(&part);
 out:
 	free(part);
 	return error;

@@ -34,8 +34,13 @@ int fl_output_part_name(const char *path, char **part) FL_CHECKED;
 /* Gives part the permissions that cp(1) would give a copy of the file at path. FL_EIO. */
 int fl_output_take_mode(const char *part, const char *path, struct fl_diag *diag) FL_CHECKED;
 
-/* Gives the finished file its name, durably. FL_EIO. On failure part is still there. */
-int fl_output_publish(const char *part, const char *path, struct fl_diag *diag) FL_CHECKED;
+/*
+ * Gives the finished and flushed file its name, durably; *part is then NULL. FL_EIO. On failure
+ * part is still there.
+ */
+int fl_output_publish(char **part, const char *path, struct fl_diag *diag) FL_CHECKED;
+/* Removes what got no name: then *part is NULL, which is legal. */
+void fl_output_drop(char **part);
 
 /*
  * Writes text to a file: under another name first, then renamed. What is no regular file (a

@@ -188,16 +188,9 @@ static int look_again(struct run *run, bool *beyond)
 
 static int publish_copy(struct run *run)
 {
-	int error;
-
 	run->action = "naming the copy";
 	fl_run_close(run);
-	error = fl_output_publish(run->part, run->options->output_path, &run->diag);
-	if (error)
-		return error;
-	free(run->part);
-	run->part = NULL;
-	return 0;
+	return fl_output_publish(&run->part, run->options->output_path, &run->diag);
 }
 
 /* The name under which the program's own file grows. */
@@ -211,29 +204,11 @@ static int begin_own_output(struct run *run)
 static int publish_own_output(struct run *run)
 {
 	struct fl_program_output *own = run->program->output;
-	int error;
 
 	if (!own || !own->part)
 		return 0;
 	run->action = "naming the file";
-	error = fl_output_publish(own->part, own->path, &run->diag);
-	if (error)
-		return error;
-	free(own->part);
-	own->part = NULL;
-	return 0;
-}
-
-/* What failed leaves nothing. */
-static void drop_own_output(const struct fl_program *program)
-{
-	struct fl_program_output *own = program->output;
-
-	if (!own || !own->part)
-		return;
-	(void)unlink(own->part);
-	free(own->part);
-	own->part = NULL;
+	return fl_output_publish(&own->part, own->path, &run->diag);
 }
 
 /* --- the two kinds of run --- */
@@ -370,10 +345,10 @@ static int run_all(const struct fl_program *program, const struct fl_options *op
 	fl_report_free(&run.report);
 	fl_trace_free(run.trace);
 	free(run.fio_log);
-	if (run.part)
-		(void)unlink(run.part);
-	free(run.part);
-	drop_own_output(program);
+	/* What failed leaves nothing. */
+	fl_output_drop(&run.part);
+	if (program->output)
+		fl_output_drop(&program->output->part);
 	fl_partitions_free(&run.partitions);
 	return status;
 }

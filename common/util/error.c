@@ -22,6 +22,12 @@ int fl_fail(struct fl_diag *diag, enum fl_error error, const char *format, ...)
 	return error;
 }
 
+int fl_error_of_output(int host_errno)
+{
+	return host_errno == ENOSPC || host_errno == EDQUOT || host_errno == EFBIG ? FL_EHOSTFULL
+										   : FL_EIO;
+}
+
 const char *fl_error_text(int error)
 {
 	switch (error) {

@@ -45,6 +45,9 @@ struct fl_diag {
  */
 int fl_fail(struct fl_diag *diag, enum fl_error error, const char *format, ...) FL_PRINTF(3, 4);
 
+/* For what fails while an output file is written: FL_EHOSTFULL or FL_EIO. */
+int fl_error_of_output(int host_errno);
+
 /* A short fixed phrase for an error, for messages that have no diag text. Never NULL. */
 const char *fl_error_text(int error);
 
