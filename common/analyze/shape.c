@@ -15,7 +15,7 @@ static int compare_numbers(const void *a, const void *b)
 	return fl_compare(left, right);
 }
 
-static void sort(struct fl_numbers *numbers)
+void fl_numbers_sort(struct fl_numbers *numbers)
 {
 	if (numbers->count)
 		qsort(numbers->at, numbers->count, sizeof(*numbers->at), compare_numbers);
@@ -46,8 +46,8 @@ int fl_shape_of(const struct fl_map *map, struct fl_shape *shape)
 		if (fl_array_push(&shape->free_bytes, map->free.at[i].len * block_bytes))
 			return FL_ENOMEM;
 	for (size_t i = 0; i < FL_SHAPE_CLASSES; i++)
-		sort(&shape->fragments[i]);
-	sort(&shape->free_bytes);
+		fl_numbers_sort(&shape->fragments[i]);
+	fl_numbers_sort(&shape->free_bytes);
 	shape->all_free_bytes = map->free_blocks * block_bytes;
 	return 0;
 }
@@ -79,8 +79,7 @@ uint64_t fl_numbers_quantile(const struct fl_numbers *numbers, uint64_t i, uint6
 	return numbers->at[fl_min(index, numbers->count - 1)];
 }
 
-/* The largest difference between two distribution functions, in millionths. */
-static uint64_t distance(const struct fl_numbers *a, const struct fl_numbers *b)
+uint64_t fl_numbers_distance(const struct fl_numbers *a, const struct fl_numbers *b)
 {
 	uint64_t largest = 0;
 
@@ -106,7 +105,7 @@ uint64_t fl_shape_files_distance(const struct fl_shape *shape, const struct fl_s
 	for (size_t i = 0; i < FL_SHAPE_CLASSES; i++) {
 		const struct fl_numbers *own = &shape->fragments[i];
 
-		sum += distance(own, fl_shape_fragments(wanted, i)) * own->count;
+		sum += fl_numbers_distance(own, fl_shape_fragments(wanted, i)) * own->count;
 		files += own->count;
 	}
 	return files ? sum / files : 0;
@@ -114,5 +113,5 @@ uint64_t fl_shape_files_distance(const struct fl_shape *shape, const struct fl_s
 
 uint64_t fl_shape_free_distance(const struct fl_shape *shape, const struct fl_shape *wanted)
 {
-	return distance(&shape->free_bytes, &wanted->free_bytes);
+	return fl_numbers_distance(&shape->free_bytes, &wanted->free_bytes);
 }

@@ -29,13 +29,18 @@ void fl_shape_free(struct fl_shape *shape);
 size_t fl_shape_class(uint64_t bytes);
 /* The fragments of files of a class; where there are none, those of the nearest class. */
 const struct fl_numbers *fl_shape_fragments(const struct fl_shape *shape, size_t class);
+void fl_numbers_sort(struct fl_numbers *numbers);
+/*
+ * The largest difference of the two distribution functions (Kolmogorov and Smirnov), in millionths;
+ * 0 where one of the two has none.
+ */
+uint64_t fl_numbers_distance(const struct fl_numbers *a, const struct fl_numbers *b);
 /* The number at index i when the numbers are stretched to so many; there is one or more. */
 uint64_t fl_numbers_quantile(const struct fl_numbers *numbers, uint64_t i, uint64_t count);
 
 /*
- * How far one shape is from another that is wanted, in millionths: the largest difference of the
- * two distribution functions (Kolmogorov and Smirnov). Of files: the mean over those of the first
- * shape, each with the distance of its class. 0 where one of the two has none.
+ * How far one shape is from another that is wanted, as fl_numbers_distance. Of files: the mean over
+ * those of the first shape, each with the distance of its class.
  */
 uint64_t fl_shape_files_distance(const struct fl_shape *shape, const struct fl_shape *wanted);
 uint64_t fl_shape_free_distance(const struct fl_shape *shape, const struct fl_shape *wanted);

@@ -10,21 +10,18 @@
  * the fragments of each and the free extents of each.
  */
 #include <fraglab/scan.h>
+#include <fraglab/shape.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct lengths {
-	FL_ARRAY(uint64_t);
-};
-
 struct layout {
-	struct lengths files; /* fragments of each */
-	struct lengths fragments, free;
+	struct fl_numbers files; /* fragments of each */
+	struct fl_numbers fragments, free;
 	uint64_t blocks, followers; /* blocks that could, and do, follow the one before */
 };
 
-static int keep(struct lengths *lengths, uint64_t value)
+static int keep(struct fl_numbers *lengths, uint64_t value)
 {
 	return fl_array_push(lengths, value);
 }
@@ -73,32 +70,13 @@ static int read_layout(const char *path, struct layout *layout, struct fl_diag *
 	return error;
 }
 
-static int compare(const void *a, const void *b)
+static double distance(struct fl_numbers *one, struct fl_numbers *other)
 {
-	return fl_compare(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
-/* The greatest difference between the shares that are at most so long. */
-static double distance(struct lengths *one, struct lengths *other)
-{
-	size_t i = 0, k = 0;
-	double most = 0;
-
 	if (!one->count || !other->count)
 		return one->count != other->count;
-	qsort(one->at, one->count, sizeof(*one->at), compare);
-	qsort(other->at, other->count, sizeof(*other->at), compare);
-	while (i < one->count && k < other->count) {
-		uint64_t value = fl_min(one->at[i], other->at[k]);
-
-		while (i < one->count && one->at[i] == value)
-			i++;
-		while (k < other->count && other->at[k] == value)
-			k++;
-		most = fmax(most, fabs((double)i / (double)one->count -
-				       (double)k / (double)other->count));
-	}
-	return most;
+	fl_numbers_sort(one);
+	fl_numbers_sort(other);
+	return (double)fl_numbers_distance(one, other) / 1e6;
 }
 
 static double score(const struct layout *layout)
