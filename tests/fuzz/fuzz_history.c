@@ -8,27 +8,13 @@
 
 #include "frag/history_text.h"
 #include "frag/play.h"
+#include "tests/fuzz/lab.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length);
 
 static struct fl_map *map;
 static struct frag_names *names;
-
-static void check(bool good)
-{
-	if (!good)
-		abort();
-}
-
-static void add_name(uint32_t parent, fl_ino ino, const char *text)
-{
-	struct fl_name name = {ino, parent, (uint32_t)map->texts.count};
-
-	for (size_t i = 0; i <= strlen(text); i++)
-		check(!fl_array_push(&map->texts, text[i]));
-	check(!fl_array_push(&map->names, name));
-}
 
 static void add_file(fl_ino ino, enum fl_kind kind, uint32_t name, fl_pblk start, uint32_t blocks)
 {
@@ -49,27 +35,16 @@ static void add_file(fl_ino ino, enum fl_kind kind, uint32_t name, fl_pblk start
 /* "/", "/d", "/d/a b" and "/c", what has no name, and room for more. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct fl_geometry geo = {
-		.block_bytes = 1024,
-		.blocks = 3001,
-		.first_data_block = 1,
-		.blocks_per_group = 1000,
-		.groups = 3,
-		.flex_groups = 1,
-		.cluster_blocks = 1,
-		.inodes_per_group = 64,
-		.inode_bytes = 256,
-	};
 	struct fl_diag diag;
 
 	(void)argc;
 	(void)argv;
-	check(!fl_map_new(&geo, &map));
+	map = lab_map(3001, 1000);
 	check(!fl_array_push(&map->fixed, ((struct fl_run){0, 5})));
-	add_name(FL_NO_NAME, 2, "");
-	add_name(0, 11, "d");
-	add_name(1, 12, "a b");
-	add_name(0, 13, "c");
+	lab_name(map, FL_NO_NAME, 2, "");
+	lab_name(map, 0, 11, "d");
+	lab_name(map, 1, 12, "a b");
+	lab_name(map, 0, 13, "c");
 	add_file(2, FL_KIND_DIRECTORY, 0, 20, 1);
 	add_file(11, FL_KIND_DIRECTORY, 1, 30, 2);
 	add_file(12, FL_KIND_REGULAR, 2, 100, 12);

@@ -12,6 +12,7 @@
 
 #include "defrag/list.h"
 #include "frag/profile.h"
+#include "tests/fuzz/lab.h"
 #include "tests/fuzz/seed.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -25,12 +26,6 @@ static struct seeds seeds; /* kept: what a library has of them is no leak */
 static FL_ARRAY(struct scanned) maps;
 static char list_path[] = "/tmp/fraglab-fuzz-XXXXXX";
 static int list_fd;
-
-static void check(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void remove_list(void)
 {

@@ -8,25 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/lab.h"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length);
 
 static struct fl_map *map;
-
-static void check(bool good)
-{
-	if (!good)
-		abort();
-}
-
-static void add_name(uint32_t parent, fl_ino ino, const char *text)
-{
-	struct fl_name name = {ino, parent, (uint32_t)map->texts.count};
-
-	for (size_t i = 0; i <= strlen(text); i++)
-		check(!fl_array_push(&map->texts, text[i]));
-	check(!fl_array_push(&map->names, name));
-}
 
 static void add_file(fl_ino ino, uint32_t name, fl_pblk start)
 {
@@ -49,26 +36,15 @@ static void add_file(fl_ino ino, uint32_t name, fl_pblk start)
 /* "/d/a" and "/c", each in pieces, with unwritten blocks and a hole. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct fl_geometry geo = {
-		.block_bytes = 1024,
-		.blocks = 1000,
-		.first_data_block = 1,
-		.blocks_per_group = 8192,
-		.groups = 1,
-		.flex_groups = 1,
-		.cluster_blocks = 1,
-		.inodes_per_group = 64,
-		.inode_bytes = 256,
-	};
 	struct fl_diag diag;
 
 	(void)argc;
 	(void)argv;
-	check(!fl_map_new(&geo, &map));
-	add_name(FL_NO_NAME, 2, "");
-	add_name(0, 11, "d");
-	add_name(1, 12, "a");
-	add_name(0, 13, "c");
+	map = lab_map(1000, 8192);
+	lab_name(map, FL_NO_NAME, 2, "");
+	lab_name(map, 0, 11, "d");
+	lab_name(map, 1, 12, "a");
+	lab_name(map, 0, 13, "c");
 	add_file(12, 2, 100);
 	add_file(13, 3, 200);
 	check(!fl_map_finish(map, &diag));

@@ -320,6 +320,16 @@ static uint32_t count_runs(const struct fl_blockset *set, uint64_t end)
 	return runs;
 }
 
+/* An allocator, and the plain set that it is held against. */
+static void open_both(const struct fl_geometry *geo, const struct fl_run *slots, size_t count,
+		      struct fl_alloc **alloc, struct fl_blockset **set)
+{
+	assert_int_equal(fl_alloc_new(geo, slots, count, alloc), 0);
+	assert_int_equal(fl_blockset_new(geo->blocks, set), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(fl_blockset_add(*set, slots[i].start, slots[i].len), 0);
+}
+
 /* Against a plain set: what is taken was free, what fits somewhere is not cut. */
 static void random_against_a_set(void **state)
 {
@@ -333,10 +343,7 @@ static void random_against_a_set(void **state)
 
 	(void)state;
 	fl_rng_seed(&rng, seed_of_run());
-	assert_int_equal(fl_alloc_new(&geo, slots, 3, &alloc), 0);
-	assert_int_equal(fl_blockset_new(geo.blocks, &set), 0);
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(fl_blockset_add(set, slots[i].start, slots[i].len), 0);
+	open_both(&geo, slots, 3, &alloc, &set);
 	for (int i = 0; i < 20000; i++) {
 		uint64_t most = (uint64_t)1 << fl_rng_below(&rng, 11);
 		uint64_t want = 1 + fl_rng_below(&rng, most);
@@ -400,10 +407,7 @@ static void random_writes_against_a_set(void **state)
 
 	(void)state;
 	fl_rng_seed(&rng, seed_of_run());
-	assert_int_equal(fl_alloc_new(&geo, slots, 3, &alloc), 0);
-	assert_int_equal(fl_blockset_new(geo.blocks, &set), 0);
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(fl_blockset_add(set, slots[i].start, slots[i].len), 0);
+	open_both(&geo, slots, 3, &alloc, &set);
 	for (int i = 0; i < 30000; i++) {
 		size_t f = (size_t)fl_rng_below(&rng, FILES);
 		struct fl_alloc_file *file = &files[f].file;
