@@ -146,6 +146,8 @@ static int play_schedule(struct frag_script *script, const struct fl_map *map,
 	fl_rng_seed(&w.rng, schedule->seed ^ 0x7475726Eu);
 	err = frag_play_start(&script->play, map, moves, &w);
 	if (!err)
+		err = frag_script_start(script, map);
+	if (!err)
 		err = prepare(&w);
 	if (!err)
 		err = frag_temporaries_init(&w.temporaries, script, schedule, w.owed);

@@ -4,6 +4,8 @@
  */
 #include "frag/script.h"
 
+#include <stdlib.h>
+
 #include "frag/history_text.h"
 
 /* What is dirty is written back after so long (dirty_expire_centisecs). */
@@ -56,19 +58,24 @@ int frag_script_write(struct frag_script *script, struct frag_op_file file, uint
 	return err ? err : frag_script_do(script, &op);
 }
 
-/* The folder's index in map->names; the root for what has no name: FL_NO_NAME. */
-static uint32_t folder_of(const struct fl_map *map, uint32_t file)
+int frag_script_start(struct frag_script *script, const struct fl_map *map)
 {
-	uint32_t name = map->files.at[file].name;
+	script->folders = fl_alloc(fl_max(map->files.count, 1), sizeof(*script->folders));
+	if (!script->folders)
+		return FL_ENOMEM;
+	for (size_t i = 0; i < map->files.count; i++) {
+		uint32_t name = map->files.at[i].name;
 
-	return name == FL_NO_NAME ? FL_NO_NAME : map->names.at[name].parent;
+		script->folders[i] = name == FL_NO_NAME ? FL_NO_NAME : map->names.at[name].parent;
+	}
+	return 0;
 }
 
 int frag_script_create(struct frag_script *script, uint32_t beside, uint32_t *number)
 {
 	struct frag_op op = {.kind = FRAG_OP_CREATE};
 
-	op.other = folder_of(script->play.map, beside);
+	op.other = script->folders[beside];
 	if (script->spare.count)
 		op.file = frag_temporary(script->spare.at[--script->spare.count]);
 	else if (script->numbers == FRAG_MOST_TEMPORARIES)
@@ -100,4 +107,5 @@ int frag_script_rename(struct frag_script *script, uint32_t number, uint32_t fil
 void frag_script_free(struct frag_script *script)
 {
 	fl_array_free(&script->spare);
+	free(script->folders);
 }

@@ -13,10 +13,13 @@
 
 struct frag_script {
 	struct frag_play play;
-	FILE *stream;		  /* NULL: not written down */
-	struct fl_diag *diag;	  /* borrowed; NULL: none */
-	uint64_t dirty_most;	  /* blocks, then they are written back */
-	uint64_t synced;	  /* ticks: the last time that all was written back */
+	FILE *stream;	      /* NULL: not written down */
+	struct fl_diag *diag; /* borrowed; NULL: none */
+	uint64_t dirty_most;  /* blocks, then they are written back */
+	uint64_t synced;      /* ticks: the last time that all was written back */
+	/* Of each file of the map, in map->names; FL_NO_NAME: the root, for what has no name.
+	 * Millions of temporaries ask, each for another file. */
+	uint32_t *folders;
 	FL_ARRAY(uint32_t) spare; /* numbers of temporary files that are gone */
 	uint32_t numbers;	  /* given so far */
 };
@@ -29,6 +32,9 @@ static inline struct frag_op_file frag_temporary(uint32_t number)
 {
 	return (struct frag_op_file){number, true};
 }
+
+/* Before anything is created. FL_ENOMEM. */
+int frag_script_start(struct frag_script *script, const struct fl_map *map) FL_CHECKED;
 
 /* FL_ENOMEM, FL_EIO, FL_EHOSTFULL; FL_EPLAN and FL_ENOROOM as frag_play_do. The others too. */
 int frag_script_do(struct frag_script *script, const struct frag_op *op) FL_CHECKED;

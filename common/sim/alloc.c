@@ -10,38 +10,25 @@
 
 #include "common/sim/sim.h"
 
-#define WORD_BITS 64u
 #define FLEX_SPREAD 4u /* flex groups this large put files and directories apart */
-
-/* Puts a group into the set of its order, out of the one it was in. */
-static void file_group(const struct fl_alloc *alloc, struct sim_group_sets *sets, uint8_t *orders,
-		       uint32_t number, uint8_t order)
-{
-	uint64_t bit = (uint64_t)1 << (number % WORD_BITS);
-	size_t word = number / WORD_BITS;
-
-	if (orders[number] == order)
-		return;
-	if (orders[number] != SIM_NO_ORDER)
-		sets->words[orders[number] * alloc->group_words + word] &= ~bit;
-	if (order != SIM_NO_ORDER)
-		sets->words[order * alloc->group_words + word] |= bit;
-	orders[number] = order;
-}
 
 static void note_group(struct fl_alloc *alloc, uint32_t number)
 {
 	const struct fl_simgroup *group = &alloc->groups[number];
-	uint8_t buddy = SIM_NO_ORDER, average = SIM_NO_ORDER;
+	uint8_t any = SIM_NO_ORDER, buddy = SIM_NO_ORDER, order = SIM_NO_ORDER;
+	uint32_t average = 0;
 
 	if (group->free) {
+		any = 0;
 		buddy = (uint8_t)alloc->top;
 		while (!group->chunks[buddy])
 			buddy--;
-		average = (uint8_t)sim_average_order(alloc, group->free / group->runs);
+		average = group->free / group->runs;
+		order = (uint8_t)sim_average_order(alloc, average);
 	}
-	file_group(alloc, &alloc->by_buddy, alloc->buddy_order, number, buddy);
-	file_group(alloc, &alloc->by_average, alloc->average_order, number, average);
+	sim_index_put(&alloc->by_buddy, number, buddy, 1);
+	sim_index_put(&alloc->by_average, number, order, average);
+	sim_index_put(&alloc->by_free, number, any, group->free);
 }
 
 /* Gives or takes a run, group by group, which must all be in the wanted state. */
@@ -84,27 +71,25 @@ uint32_t sim_free_at(const struct fl_alloc *alloc, fl_pblk block)
 static int make_groups(struct fl_alloc *alloc)
 {
 	const struct fl_geometry *geo = &alloc->geo;
+	int err;
 
 	/* MB_NUM_ORDERS: a buddy has at most twice as many blocks as a block has bytes. */
 	alloc->top =
 		(unsigned)fl_min((unsigned)__builtin_ctz(geo->block_bytes) + 1, FL_SIM_ORDERS - 1);
-	alloc->group_words = (size_t)fl_div_up(geo->groups, WORD_BITS);
 	alloc->goal_count = (uint32_t)fl_max(fl_min(SIM_GOALS, geo->groups / 4), 1);
 	alloc->groups = calloc(geo->groups, sizeof(*alloc->groups));
-	alloc->buddy_order = malloc(geo->groups);
-	alloc->average_order = malloc(geo->groups);
-	alloc->by_buddy.words = calloc(alloc->group_words, FL_SIM_ORDERS * sizeof(uint64_t));
-	alloc->by_average.words = calloc(alloc->group_words, FL_SIM_ORDERS * sizeof(uint64_t));
-	if (!alloc->groups || !alloc->buddy_order || !alloc->average_order ||
-	    !alloc->by_buddy.words || !alloc->by_average.words)
+	if (!alloc->groups)
 		return FL_ENOMEM;
-	memset(alloc->buddy_order, SIM_NO_ORDER, geo->groups);
-	memset(alloc->average_order, SIM_NO_ORDER, geo->groups);
 	for (uint32_t i = 0; i < geo->groups; i++) {
 		alloc->groups[i].size = (uint32_t)(fl_group_end(geo, i) - fl_group_first(geo, i));
 		alloc->groups[i].top = (uint8_t)alloc->top;
 	}
-	return fl_array_push(&alloc->ahead, (struct fl_run){0});
+	err = sim_index_init(&alloc->by_buddy, geo->groups, FL_SIM_ORDERS);
+	if (!err)
+		err = sim_index_init(&alloc->by_average, geo->groups, FL_SIM_ORDERS);
+	if (!err)
+		err = sim_index_init(&alloc->by_free, geo->groups, 1);
+	return err ? err : fl_array_push(&alloc->ahead, (struct fl_run){0});
 }
 
 int fl_alloc_new(const struct fl_geometry *geo, const struct fl_run *slots, size_t count,
@@ -136,10 +121,9 @@ void fl_alloc_free(struct fl_alloc *alloc)
 	for (uint32_t i = 0; alloc->groups && i < alloc->geo.groups; i++)
 		fl_simgroup_free(&alloc->groups[i]);
 	free(alloc->groups);
-	free(alloc->buddy_order);
-	free(alloc->average_order);
-	free(alloc->by_buddy.words);
-	free(alloc->by_average.words);
+	sim_index_free(&alloc->by_buddy);
+	sim_index_free(&alloc->by_average);
+	sim_index_free(&alloc->by_free);
 	fl_array_free(&alloc->ahead);
 	fl_array_free(&alloc->freed);
 	free(alloc);

@@ -11,6 +11,19 @@
 /* Chunks have 2^0 .. 2^(FL_SIM_ORDERS - 1) blocks: enough for blocks of 64 KiB. */
 #define FL_SIM_ORDERS 18
 
+#define FL_SIMGROUP_HEAD 201
+
+/*
+ * What is remembered of a group's first runs, up to FL_SIMGROUP_HEAD of them, since searches on a
+ * fragmented disk ask for the longest of these again and again. Zeroed, it says nothing.
+ */
+struct fl_simgroup_head {
+	uint32_t end;  /* no free run goes over it */
+	uint32_t runs; /* free runs before end */
+	uint32_t len;  /* none of them is longer */
+	uint32_t from; /* those that begin before from are shorter than len */
+};
+
 /*
  * Blocks are counted from the group's first. Zero-initialise, then set size (> 0) and top.
  *
@@ -26,6 +39,7 @@ struct fl_simgroup {
 	uint32_t runs;			/* maximal runs of free blocks */
 	uint32_t chunks[FL_SIM_ORDERS]; /* bits that are set in each level */
 	uint8_t top;			/* the greatest order; below FL_SIM_ORDERS */
+	struct fl_simgroup_head head;
 };
 
 void fl_simgroup_free(struct fl_simgroup *group);
@@ -40,6 +54,15 @@ uint32_t fl_simgroup_free_at(const struct fl_simgroup *group, uint32_t start);
 /* The first free run of at least `least` blocks (> 0) after `from`, cut at from. False: none. */
 bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t least,
 		      uint32_t *start, uint32_t *len);
+
+/*
+ * How many free runs begin before block `limit`, at most `most` (> 0); and the longest of these,
+ * the first of equals, when one is longer than `than`, else *len is 0. limit: the group's size, or
+ * a block after one in use. Fast when these are the first FL_SIMGROUP_HEAD runs or all of a group
+ * that has fewer, or when `than` is not exceeded by any.
+ */
+uint32_t fl_simgroup_longest(struct fl_simgroup *group, uint32_t limit, uint32_t most,
+			     uint32_t than, uint32_t *start, uint32_t *len);
 
 /* Whether there is a buddy of this order. */
 static inline bool fl_simgroup_has_buddy(const struct fl_simgroup *group, unsigned order)

@@ -5,8 +5,8 @@
  */
 #include "common/sim/sim.h"
 
-#define WORD_BITS 64u
-#define MAX_TO_SCAN 200u     /* s_mb_max_to_scan: runs looked at in all */
+#define MAX_TO_SCAN 200u /* s_mb_max_to_scan: runs looked at in all */
+_Static_assert(MAX_TO_SCAN + 1 == FL_SIMGROUP_HEAD, "a group remembers what a search looks at");
 #define MIN_TO_SCAN 10u	     /* s_mb_min_to_scan: once one fits, no more than that */
 #define LINEAR_GROUPS 4u     /* s_mb_max_linear_groups: before the sets are asked */
 #define SETS_FROM_GROUPS 16u /* MB_DEFAULT_LINEAR_SCAN_THRESHOLD: below, all go in order */
@@ -23,7 +23,7 @@ enum criterion {
 };
 
 struct search {
-	const struct fl_alloc *alloc;
+	struct fl_alloc *alloc;
 	const struct sim_request *request;
 	unsigned criterion;
 	unsigned order; /* of aim, when it is a power of two from 2 on; else 0 */
@@ -101,6 +101,25 @@ static void measure(struct search *s, uint32_t number, uint32_t start, uint32_t 
 	s->ended = s->seen > MAX_TO_SCAN || (s->best_len >= s->aim && s->seen > MIN_TO_SCAN);
 }
 
+/*
+ * All runs before the first that holds it, as if each were measured: the longest counts. Returns
+ * where that one begins. On a fragmented disk, most searches are this.
+ */
+static uint32_t measure_short_runs(struct search *s, uint32_t number)
+{
+	struct fl_simgroup *group = &s->alloc->groups[number];
+	uint32_t long_at = group->size, start, len;
+
+	if (fl_simgroup_next(group, 0, s->aim, &start, &len))
+		long_at = start;
+	s->seen += fl_simgroup_longest(group, long_at, MAX_TO_SCAN + 1 - s->seen, s->best_len,
+				       &start, &len);
+	if (len)
+		choose(s, number, start, len);
+	s->ended = s->seen > MAX_TO_SCAN;
+	return long_at;
+}
+
 /* ext4_mb_complex_scan_group: goes through the runs in whole buddies. */
 static void scan_runs(struct search *s, uint32_t number)
 {
@@ -108,6 +127,8 @@ static void scan_runs(struct search *s, uint32_t number)
 	uint32_t least = s->criterion < GOAL_LENGTH_SLOW ? s->aim : 1;
 	uint32_t pos = 0, start, len;
 
+	if (least < s->aim && s->best_len < s->aim)
+		pos = measure_short_runs(s, number);
 	while (!s->ended && fl_simgroup_next(group, pos, least, &start, &len)) {
 		for (pos = start; !s->ended && pos < start + len && start + len - pos >= least;) {
 			uint32_t piece = fl_simgroup_extent(group, pos, start + len, s->aim);
@@ -139,24 +160,14 @@ static void scan_linear(struct search *s, uint32_t *first, uint32_t count)
 	}
 }
 
-/* The groups from .. to-1 of one set, in order. */
-static void scan_set(struct search *s, const struct sim_group_sets *sets, unsigned order,
+/* The groups from .. to-1 of one set that are worth so much, in order. */
+static void scan_set(struct search *s, struct sim_index *set, unsigned order, uint32_t least,
 		     uint32_t from, uint32_t to)
 {
-	const uint64_t *words = sets->words + order * s->alloc->group_words;
+	uint32_t at = from;
 
-	for (uint32_t at = from; at < to && !s->ended;) {
-		uint64_t word = words[at / WORD_BITS] >> (at % WORD_BITS);
-
-		if (!word) {
-			at = (at / WORD_BITS + 1) * WORD_BITS;
-			continue;
-		}
-		at += (uint32_t)__builtin_ctzll(word);
-		if (at < to)
-			scan_group(s, at);
-		at++;
-	}
+	while (!s->ended && (at = sim_index_next(set, order, at, least)) < to)
+		scan_group(s, at++);
 }
 
 /* ext4_mb_scan_groups_best_avail */
@@ -169,24 +180,31 @@ static void scan_best_available(struct search *s, uint32_t from, uint32_t to)
 		least = log2_of(s->request->want) + 1;
 	for (unsigned i = order + 1; i-- > least && !s->ended;) {
 		s->aim = 1u << i;
-		scan_set(s, &s->alloc->by_average, sim_average_order(s->alloc, s->aim), from, to);
+		scan_set(s, &s->alloc->by_average, sim_average_order(s->alloc, s->aim), s->aim,
+			 from, to);
 	}
 }
 
 static void scan_sets(struct search *s, uint32_t from, uint32_t to)
 {
-	unsigned order =
-		s->criterion == POWER2_ALIGNED ? s->order : sim_average_order(s->alloc, s->aim);
+	struct fl_alloc *alloc = s->alloc;
 
-	if (s->criterion == BEST_AVAILABLE) {
+	switch (s->criterion) {
+	case POWER2_ALIGNED:
+		for (unsigned order = s->order; order <= alloc->top && !s->ended; order++)
+			scan_set(s, &alloc->by_buddy, order, 1, from, to);
+		return;
+	case GOAL_LENGTH_FAST:
+		for (unsigned order = sim_average_order(alloc, s->aim);
+		     order <= alloc->top && !s->ended; order++)
+			scan_set(s, &alloc->by_average, order, s->aim, from, to);
+		return;
+	case BEST_AVAILABLE:
 		scan_best_available(s, from, to);
 		return;
+	default:
+		scan_set(s, &alloc->by_free, 0, s->criterion == ANY_FREE ? 1 : s->aim, from, to);
 	}
-	for (; order <= s->alloc->top && !s->ended; order++)
-		scan_set(s,
-			 s->criterion == POWER2_ALIGNED ? &s->alloc->by_buddy
-							: &s->alloc->by_average,
-			 order, from, to);
 }
 
 /* ext4_mb_scan_groups: one criterion over all groups. */
@@ -194,11 +212,12 @@ static void scan_groups(struct search *s)
 {
 	uint32_t groups = s->alloc->geo.groups, first = s->request->group;
 
-	if (groups < SETS_FROM_GROUPS || s->criterion >= GOAL_LENGTH_SLOW) {
+	if (groups < SETS_FROM_GROUPS) {
 		scan_linear(s, &first, groups);
 		return;
 	}
-	scan_linear(s, &first, LINEAR_GROUPS);
+	if (s->criterion < GOAL_LENGTH_SLOW)
+		scan_linear(s, &first, LINEAR_GROUPS);
 	if (!s->ended)
 		scan_sets(s, first, groups);
 	if (!s->ended)
@@ -207,7 +226,7 @@ static void scan_groups(struct search *s)
 		s->aim = s->request->aim;
 }
 
-bool sim_search(const struct fl_alloc *alloc, const struct sim_request *request, struct fl_run *run)
+bool sim_search(struct fl_alloc *alloc, const struct sim_request *request, struct fl_run *run)
 {
 	struct search s = {
 		.alloc = alloc,

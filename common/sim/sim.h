@@ -9,6 +9,7 @@
 #include <fraglab/alloc.h>
 
 #include "common/sim/group.h"
+#include "common/sim/index.h"
 
 #define SIM_WINDOW_ORDERS 10 /* PREALLOC_TB_SIZE */
 #define SIM_WINDOWS 10	     /* of an order: the tenth makes the kernel trim the list */
@@ -20,20 +21,14 @@ struct sim_windows {
 	size_t count;
 };
 
-/* A set of groups; for each order, so that the search finds the next one worth a look. */
-struct sim_group_sets {
-	uint64_t *words; /* FL_SIM_ORDERS sets of group_words each */
-};
-
 struct fl_alloc {
 	struct fl_geometry geo;
 	uint64_t free_blocks; /* also those that are reserved, or wait for the commit */
 	struct fl_simgroup *groups;
-	unsigned top; /* the greatest order of a buddy */
-	size_t group_words;
-	struct sim_group_sets by_buddy;	      /* by the greatest order that has a buddy */
-	struct sim_group_sets by_average;     /* by the order of the average free run */
-	uint8_t *buddy_order, *average_order; /* of each group: the set it is in; SIM_NO_ORDER */
+	unsigned top;		     /* the greatest order of a buddy */
+	struct sim_index by_buddy;   /* by the greatest order that has a buddy; each worth 1 */
+	struct sim_index by_average; /* by the order of the average free run, and that length */
+	struct sim_index by_free;    /* one order; by the free blocks */
 
 	struct sim_windows windows[SIM_WINDOW_ORDERS];
 	uint32_t goals[SIM_GOALS]; /* groups of the last large allocations, by inode */
@@ -42,8 +37,6 @@ struct fl_alloc {
 	uint32_t spare_ahead;	       /* first of a list through len; 0: none */
 	FL_ARRAY(struct fl_run) freed; /* free once the journal commits */
 };
-
-#define SIM_NO_ORDER UINT8_MAX
 
 /* --- alloc.c --- */
 
@@ -62,8 +55,7 @@ struct sim_request {
 };
 
 /* False: not one block is available. Takes nothing. */
-bool sim_search(const struct fl_alloc *alloc, const struct sim_request *request,
-		struct fl_run *run);
+bool sim_search(struct fl_alloc *alloc, const struct sim_request *request, struct fl_run *run);
 /* The order of a free run of this average length among the sets. */
 unsigned sim_average_order(const struct fl_alloc *alloc, uint32_t blocks);
 
