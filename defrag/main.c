@@ -104,10 +104,14 @@ static int find_listed(struct choices *choices, const struct fl_map *map, struct
 
 	free(choices->listed);
 	choices->listed = fl_alloc(list->count, sizeof(*choices->listed));
-	report->missing = fl_alloc(list->count, sizeof(*report->missing));
+	if (!report->missing)
+		report->missing = fl_alloc(list->count, sizeof(*report->missing));
 	if (!choices->listed || !report->missing)
 		return FL_ENOMEM;
 	error = list_find(list, map, choices->listed);
+	/* The same ones if planning begins anew. */
+	while (report->missing_count)
+		free(report->missing[--report->missing_count]);
 	for (size_t i = 0; i < list->count && !error; i++) {
 		if (choices->listed[i] != FL_NO_NAME)
 			continue;
@@ -129,6 +133,10 @@ static int make_target(void *context, const struct fl_map *map,
 
 	(void)analysis;
 	choices->settings.max_bytes = choices->budget.bytes;
+	choices->budget.gain = choices->settings.order != DEFRAG_KEEP  ? FL_GAIN_ANY
+			       : choices->settings.mode == DEFRAG_FREE ? FL_GAIN_FREE
+								       : FL_GAIN_FRAGMENTS;
+	free(report->profile);
 	report->profile = strdup(mode_names[choices->settings.mode]);
 	if (!report->profile)
 		return FL_ENOMEM;

@@ -10,7 +10,7 @@
 
 #define ROUNDS 64
 /* A budget is spent in so many parts: what the first vacate gives the others better places. */
-#define BUDGET_PARTS 4
+#define BUDGET_PARTS 16
 
 /* The map after a target; *next is NULL when the target cannot be reached. */
 static int follow(const struct fl_map *map, struct fl_target *target, struct fl_map **next,
@@ -128,10 +128,14 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 		const struct fl_map *now = last ? last : map;
 		struct fl_target step = {0};
 
-		if (settings->max_bytes) {
+		bool more = settings->max_bytes && round + 1 < BUDGET_PARTS;
+
+		if (settings->max_bytes)
 			now_settings.max_bytes = budget_of_round(settings, map, last, round);
-			if (now_settings.max_bytes < map->geo.block_bytes)
-				break;
+		if (settings->max_bytes && now_settings.max_bytes < map->geo.block_bytes) {
+			if (more)
+				continue;
+			break;
 		}
 		error = planner(&now_settings, now, &step, diag);
 		if (!error && step.files.count)
@@ -142,6 +146,8 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 			return 0;
 		}
 		fl_target_free(&step);
+		if (!next && more)
+			continue;
 		if (!next)
 			break;
 		fl_map_free(last);

@@ -18,13 +18,11 @@ static uint64_t batch_blocks(uint64_t budget_blocks, uint32_t block_bytes)
 }
 
 /* Target layout and plan: where everything shall go, and the way there. */
-static int plan_within(struct run *run, struct fl_report *report, struct fl_target *target,
-		       struct fl_plan **plan)
+static int plan_way(struct run *run, uint64_t most, struct fl_report *report,
+		    struct fl_target *target, struct fl_plan **plan)
 {
-	const struct fl_budget *budget = run->program->budget;
-	const uint32_t block_bytes = run->units->geo.block_bytes;
-	const uint64_t most = budget ? budget->bytes / block_bytes : 0;
-	struct fl_order_options order = {.batch_blocks = batch_blocks(most, block_bytes)};
+	const struct fl_order_options order = {
+		.batch_blocks = batch_blocks(most, run->units->geo.block_bytes)};
 	int error = run->program->target(run->program->settings, run->units, &run->analysis, target,
 					 report, &run->diag);
 
@@ -35,9 +33,88 @@ static int plan_within(struct run *run, struct fl_report *report, struct fl_targ
 	/* One that promises fragments gone does not leave more of them. */
 	if (!error && (*plan)->left_blocks && run->program->leaves)
 		error = fl_plan_cut_losses(run->units, *plan, &run->diag);
-	if (!error && budget && budget->bytes)
-		fl_plan_truncate(*plan, most);
 	return error;
+}
+
+/* The way that a budget of so much is best spent on, as far as it gains; *next: blocks, as cut. */
+static int plan_spending(struct run *run, uint64_t bytes, struct fl_report *report,
+			 struct fl_target *target, struct fl_plan **plan, uint64_t *next)
+{
+	struct fl_budget *budget = run->program->budget;
+	const uint64_t asked = budget->bytes, most = bytes / run->units->geo.block_bytes;
+	int error;
+
+	budget->bytes = bytes;
+	error = plan_way(run, fl_max(most, 1), report, target, plan);
+	budget->bytes = asked;
+	if (error)
+		return error;
+	return fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, next, &run->diag);
+}
+
+/* Lowers *next, what the next improvement moves, to what a larger budget would do. */
+static int find_next(struct run *run, uint64_t *next)
+{
+	const uint64_t block_bytes = run->units->geo.block_bytes;
+	uint64_t bytes = fl_max(run->program->budget->bytes, block_bytes / 2), found = 0;
+	int error = 0;
+
+	while (!error && !found && bytes < *next * block_bytes / 2) {
+		struct fl_report ignored = {0};
+		struct fl_target target = {0};
+		struct fl_plan *plan = NULL;
+
+		bytes *= 2;
+		error = plan_spending(run, bytes, &ignored, &target, &plan, &found);
+		fl_plan_free(plan);
+		fl_target_free(&target);
+		fl_report_free(&ignored);
+	}
+	if (found)
+		*next = fl_min(*next, found);
+	return error;
+}
+
+/* Where that gains nothing: the way to the end, as far as it gains. */
+static int plan_whole(struct run *run, struct fl_report *report, struct fl_target *target,
+		      struct fl_plan **plan)
+{
+	struct fl_budget *budget = run->program->budget;
+	const uint64_t block_bytes = run->units->geo.block_bytes;
+	const uint64_t bytes = budget->bytes, most = bytes / block_bytes;
+	uint64_t next = 0;
+	int error;
+
+	budget->bytes = 0;
+	error = plan_way(run, fl_max(most, 1), report, target, plan);
+	budget->bytes = bytes;
+	if (error || (!(*plan)->left_blocks && (*plan)->moved_blocks <= most))
+		return error;
+	error = fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, &next, &run->diag);
+	if (error || (*plan)->batches.count)
+		return error;
+	error = find_next(run, &next);
+	report->next_bytes = next * block_bytes;
+	return error;
+}
+
+/* A plan that keeps the budget, if there is one, and then makes nothing worse. */
+static int plan_within(struct run *run, struct fl_report *report, struct fl_target *target,
+		       struct fl_plan **plan)
+{
+	const struct fl_budget *budget = run->program->budget;
+	uint64_t next;
+	int error;
+
+	if (!budget || !budget->bytes)
+		return plan_way(run, 0, report, target, plan);
+	error = plan_spending(run, budget->bytes, report, target, plan, &next);
+	if (error || (*plan)->batches.count)
+		return error;
+	fl_plan_free(*plan);
+	*plan = NULL;
+	fl_target_free(target);
+	return plan_whole(run, report, target, plan);
 }
 
 int fl_run_plan(struct run *run)

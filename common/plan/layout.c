@@ -71,6 +71,17 @@ void fl_layout_free(struct fl_layout *layout)
 	free(layout);
 }
 
+uint64_t fl_layout_free_extents(const struct fl_layout *layout)
+{
+	fl_pblk end = layout->map->geo.blocks;
+	uint64_t count = 0;
+	struct fl_run run;
+
+	for (fl_pblk at = 0; fl_blockset_next_run(layout->free, at, end, &run); count++)
+		at = fl_run_end(run);
+	return count;
+}
+
 struct fl_mapping_view fl_layout_file(const struct fl_layout *layout, uint32_t file)
 {
 	const struct fl_file *source = &layout->map->files.at[file];

@@ -15,4 +15,7 @@ int layout_add_file(struct fl_map *to, struct fl_file file,
 int fl_layout_to_map(const struct fl_layout *layout, struct fl_map **map,
 		     struct fl_diag *diag) FL_CHECKED;
 
+/* Counts them anew each time. */
+uint64_t fl_layout_free_extents(const struct fl_layout *layout);
+
 #endif

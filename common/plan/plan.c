@@ -43,12 +43,6 @@ static void drop_last(struct fl_plan *plan)
 	plan->switches.count = last->first_switch;
 }
 
-void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks)
-{
-	while (plan->batches.count && plan->moved_blocks > max_blocks)
-		drop_last(plan);
-}
-
 static int run_through(const struct fl_map *map, const struct fl_plan *plan,
 		       struct fl_layout **layout, struct fl_diag *diag)
 {
@@ -114,6 +108,58 @@ int fl_plan_cut_losses(const struct fl_map *map, struct fl_plan *plan, struct fl
 		}
 	}
 	while (!error && change > 0 && plan->batches.count > best)
+		drop_last(plan);
+	fl_layout_free(layout);
+	return error;
+}
+
+struct standing {
+	int64_t fragments; /* more than in the beginning */
+	uint64_t free_extents;
+};
+
+static bool gains(const struct standing *now, const struct standing *least, enum fl_gain gain)
+{
+	if (gain == FL_GAIN_ANY)
+		return true;
+	if (gain == FL_GAIN_FREE)
+		return now->fragments <= 0 && now->free_extents < least->free_extents;
+	return now->fragments < least->fragments ||
+	       (now->fragments == least->fragments && now->free_extents < least->free_extents);
+}
+
+int fl_plan_cut_to_gain(const struct fl_map *map, struct fl_plan *plan, uint64_t max_blocks,
+			enum fl_gain gain, uint64_t *next_blocks, struct fl_diag *diag)
+{
+	struct standing now = {.free_extents = map->free.count}, least = now;
+	struct fl_layout *layout;
+	uint64_t moved = 0;
+	size_t best = 0;
+	int error = fl_layout_new(map, &layout);
+
+	*next_blocks = 0;
+	if (error)
+		return error;
+	for (size_t i = 0; i < plan->batches.count && (moved <= max_blocks || !*next_blocks); i++) {
+		const struct fl_batch *batch = &plan->batches.at[i];
+
+		now.fragments -= fragments_of(layout, plan, batch);
+		error = fl_layout_step(layout, plan, i, NULL, NULL, diag);
+		if (error)
+			break;
+		now.fragments += fragments_of(layout, plan, batch);
+		now.free_extents = fl_layout_free_extents(layout);
+		moved += data_blocks(plan, batch);
+		if (!gains(&now, &least, gain))
+			continue;
+		if (!*next_blocks)
+			*next_blocks = moved;
+		if (moved > max_blocks)
+			break;
+		least = now;
+		best = i + 1;
+	}
+	while (!error && plan->batches.count > best)
 		drop_last(plan);
 	fl_layout_free(layout);
 	return error;

@@ -161,6 +161,7 @@ static json_t *moves_json(const struct fl_report *report)
 	failed |= put(object, "flushes", whole(report->moves.flushes));
 	failed |= put(object, "planned_bytes", whole(report->planned_bytes));
 	failed |= put(object, "needed_bytes", whole(report->needed_bytes));
+	failed |= put(object, "next_bytes", whole(report->next_bytes));
 	failed |= put(object, "fenced", json_boolean(report->moves.fenced));
 	return finish(object, failed);
 }

@@ -106,12 +106,28 @@ static int print_states(FILE *out, const struct fl_report *report, bool colour)
 	return fl_report_print_blame(out, &columns[table.count - 1], table.count > 1);
 }
 
+/* A budget that is too small. */
+static void print_next(FILE *out, const struct fl_report *report)
+{
+	const uint64_t unit = report->next_bytes < UINT64_C(1) << 20 ? 1 << 10 : 1 << 20;
+	char size[FL_SIZE_TEXT];
+
+	fprintf(out, "%-*snothing: too little for any improvement\n", INDENT, "moved");
+	fprintf(out, "%-*sthe next improvement moves %s: --max-move %" PRIu64 "%c or more\n",
+		INDENT, "budget", fl_size_format(report->next_bytes, size),
+		fl_div_up(report->next_bytes, unit), unit == 1 << 10 ? 'K' : 'M');
+}
+
 static void print_moves(FILE *out, const struct fl_report *report)
 {
 	const struct fl_move_result *moves = &report->moves;
 	char size[FL_SIZE_TEXT], count[REPORT_CELL], batches[REPORT_CELL], flushes[REPORT_CELL];
 
 	fputc('\n', out);
+	if (report->next_bytes) {
+		print_next(out, report);
+		return;
+	}
 	if (!report->planned_bytes && !moves->wrote && !moves->bytes) {
 		fprintf(out, "%-*snothing has to move\n", INDENT, "moved");
 		return;

@@ -45,6 +45,8 @@ struct fl_options {
 struct fl_budget {
 	uint64_t bytes;	  /* of data moved; 0: no limit */
 	uint64_t seconds; /* of moving; 0: no limit */
+	/* What a run within `bytes` must bring; `target` sets it. */
+	enum fl_gain gain;
 };
 
 /* A file that the program writes while it makes its target. */

@@ -94,17 +94,27 @@ struct fl_plan {
 void fl_plan_free(struct fl_plan *plan);
 
 /*
- * Drops batches from the end until at most max_blocks data blocks are moved; what they would have
- * brought home counts as left. The plan stays valid.
- */
-void fl_plan_truncate(struct fl_plan *plan, uint64_t max_blocks);
-
-/*
  * For a plan that does not reach its target: when its files end in more fragments than they have
  * now, drops batches from the end until there were never fewer. FL_EPLAN, FL_ENOMEM.
  */
 int fl_plan_cut_losses(const struct fl_map *map, struct fl_plan *plan,
 		       struct fl_diag *diag) FL_CHECKED;
+
+/* What a part of a plan must bring to be worth running. */
+enum fl_gain {
+	FL_GAIN_ANY,	   /* each move brings the image nearer to its target */
+	FL_GAIN_FRAGMENTS, /* fewer fragments of files; or as many, and fewer free extents */
+	FL_GAIN_FREE	   /* fewer free extents, and no more fragments */
+};
+
+/*
+ * Drops batches from the end until at most max_blocks data blocks move and the rest gains as much
+ * as any part of the plan within that; all batches when none gains anything. What they would have
+ * brought home counts as left; the plan stays valid. *next_blocks: what the shortest part moves
+ * that gains something, within max_blocks or not; 0: there is none. FL_EPLAN, FL_ENOMEM.
+ */
+int fl_plan_cut_to_gain(const struct fl_map *map, struct fl_plan *plan, uint64_t max_blocks,
+			enum fl_gain gain, uint64_t *next_blocks, struct fl_diag *diag) FL_CHECKED;
 
 #define FL_PLAN_BATCH_BYTES (UINT64_C(256) << 20)
 

@@ -79,6 +79,8 @@ struct fl_report {
 	uint64_t planned_bytes,
 		needed_bytes; /* data bytes of the plan; that had to move at least */
 	double seconds;	      /* of moving */
+	/* When a budget is too small for anything: what would do; else 0. */
+	uint64_t next_bytes;
 	/* Dry run of a program with budgets: from nothing moved to the whole plan. */
 	struct fl_curve_point curve[FL_CURVE_POINTS];
 	bool has_curve;
@@ -124,8 +126,9 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  * - free.histogram has a row for each power of two from one block to the largest that is not
  *   empty: from_bytes included, to_bytes excluded.
  * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
- *   largest_possible_bytes; moves: planned_bytes, needed_bytes, fenced; at the top: dry_run,
- *   mode (defrag) or profile and months (frag), left [{path, fragments, reason}], left_total.
+ *   largest_possible_bytes; moves: planned_bytes, needed_bytes, next_bytes, fenced; at the top:
+ * dry_run, mode (defrag) or profile and months (frag), left [{path, fragments, reason}],
+ * left_total.
  * - legacy, in M: scores of other tools (see legacy.h): e4defrag {files, extents, best_extents,
  *   score, worst [{path, inode, extents, best_extents, score}]}, e2fsck {non_contiguous_files,
  *   non_contiguous_directories, non_contiguous_percent}, e2freefrag {min_kib, max_kib, mean_kib,

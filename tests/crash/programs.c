@@ -92,6 +92,7 @@ static int plan(const struct crash_program *program, const struct fl_map *map,
 	const struct fl_order_options options = {
 		.batch_blocks = budget ? fl_min(batch_blocks, budget / 8) : batch_blocks};
 	struct fl_target target = {0};
+	uint64_t next;
 	int error = program->defrag ? defrag_target(&program->pack, map, &target, diag)
 				    : age(program, map, &target, diag);
 
@@ -102,7 +103,7 @@ static int plan(const struct crash_program *program, const struct fl_map *map,
 	if (!error && budget && (*made)->left_blocks)
 		error = fl_plan_cut_losses(map, *made, diag);
 	if (!error && budget)
-		fl_plan_truncate(*made, budget);
+		error = fl_plan_cut_to_gain(map, *made, budget, FL_GAIN_FRAGMENTS, &next, diag);
 	fl_target_free(&target);
 	return error;
 }
@@ -184,6 +185,7 @@ int crash_program_run(const struct crash_program *program, struct fl_device *dev
 		outcome->planned = true;
 		outcome->batches = made->batches.count;
 		outcome->left_blocks = made->left_blocks;
+		outcome->before = fragments_of(map);
 		outcome->fragments = fragments_of(promised);
 		error = fl_move_run(fs, units, made, &options, &outcome->moved, &outcome->diag);
 	}

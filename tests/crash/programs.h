@@ -34,6 +34,7 @@ struct crash_outcome {
 	struct fl_diag diag;
 	size_t batches;	      /* planned */
 	uint64_t left_blocks; /* for which the plan found no room */
+	uint64_t before;      /* fragments of all files, as found */
 	uint64_t fragments;   /* of all files, predicted; and found when the run ended well */
 	bool planned;	      /* it came to the mover */
 	bool predicted;	      /* the second scan found what the plan promised */

@@ -305,10 +305,11 @@ static bool run_on(const struct scene *scene, uint8_t *bytes, struct crash_outco
 	return false;
 }
 
+/* From where a cut has left it, a budget may be too small to go on. */
 static bool at_goal(const struct scene *scene, const struct crash_outcome *outcome)
 {
 	if (scene->program->pack.max_bytes)
-		return outcome->fragments <= scene->outcome.fragments;
+		return outcome->fragments <= scene->outcome.fragments || outcome->batches == 0;
 	return !outcome->left_blocks || scene->outcome.left_blocks;
 }
 
@@ -323,6 +324,12 @@ static bool resume(const struct scene *scene, struct disk *disk, struct tally *t
 		tally_add(tally, TALLY_RESUMED, 1);
 		if (!run_on(scene, disk->bytes, &outcome, why))
 			return false;
+		if (scene->program->pack.max_bytes && outcome.fragments > outcome.before) {
+			snprintf(why, ORACLE_TEXT, "run again, it makes %llu fragments of %llu",
+				 (unsigned long long)outcome.fragments,
+				 (unsigned long long)outcome.before);
+			return false;
+		}
 		if (at_goal(scene, &outcome))
 			return true;
 	}

@@ -30,7 +30,7 @@ enum {
 	FLAG_ANALYZE = 8,
 	FLAG_UNPIN = 16,
 	FLAG_SMALL_BATCHES = 32,
-	FLAG_TRUNCATE = 64, /* the plan, to as many blocks as the number says */
+	FLAG_CUT = 64, /* the plan, to as many blocks as the number says */
 };
 
 static struct seeds seeds;
@@ -270,6 +270,7 @@ static bool make_plan(struct state *state, struct fl_target *target, struct fl_p
 {
 	struct fl_order_options options = {.batch_blocks =
 						   state->header[1] & FLAG_SMALL_BATCHES ? 16 : 0};
+	uint64_t next;
 	int error = make_target(state, target);
 
 	if (!error) {
@@ -280,8 +281,11 @@ static bool make_plan(struct state *state, struct fl_target *target, struct fl_p
 		error = fl_plan_order(state->units, target, &options, plan, &state->diag);
 	if (error && !is_refusal(error))
 		finding(state, "planning", error);
-	if (!error && state->header[1] & FLAG_TRUNCATE)
-		fl_plan_truncate(*plan, state->header[3]);
+	if (!error && state->header[1] & FLAG_CUT)
+		must(state, "cutting the plan",
+		     fl_plan_cut_to_gain(state->units, *plan, state->header[3],
+					 (enum fl_gain)(state->header[3] % 3), &next,
+					 &state->diag));
 	return !error;
 }
 

@@ -306,6 +306,7 @@ static void a_budget_goes_where_it_saves_most(void **state)
 			settings.max_bytes = moved[0] / 4 * aged->geo.block_bytes;
 		}
 		assert_true(moved[1] <= moved[0] / 4);
+		assert_true(moved[1] >= moved[0] / 4 * 95 / 100);
 		if (10 * (metrics[0].io[0].seeks - metrics[2].io[0].seeks) <
 		    4 * (metrics[0].io[0].seeks - metrics[1].io[0].seeks))
 			fail_msg("seed %llu: seeks %llu, all %llu, a quarter %llu",
@@ -318,6 +319,34 @@ static void a_budget_goes_where_it_saves_most(void **state)
 	}
 }
 
+/* A budget is spent in parts, of which one alone may hold no move. */
+static void a_small_budget_is_spent(void **state)
+{
+	struct lab_disk disk = {.blocks = 65536,
+				.block_bytes = 4096,
+				.per_group = 32768,
+				.percent_full = 60,
+				.seed = 1};
+	struct fl_map *aged = aged_map(&disk);
+
+	(void)state;
+	/* No fragment there has fewer. */
+	for (uint64_t blocks = 8; blocks <= 40; blocks++) {
+		struct defrag_settings settings = {.mode = DEFRAG_FILES,
+						   .threshold = 1,
+						   .max_bytes = blocks * aged->geo.block_bytes};
+		struct fl_target target = {0};
+		struct fl_diag diag = {""};
+		uint64_t moved, left;
+
+		if (defrag_target(&settings, aged, &target, &diag))
+			fail_msg("%s", diag.text);
+		fl_map_free(follow(aged, &target, true, &moved, &left));
+		assert_in_range(moved, blocks * 3 / 4, blocks);
+	}
+	fl_map_free(aged);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +357,7 @@ int main(void)
 		cmocka_unit_test(threshold_leaves_mildly_broken_files),
 		cmocka_unit_test(full_disks_go_on),
 		cmocka_unit_test(a_budget_goes_where_it_saves_most),
+		cmocka_unit_test(a_small_budget_is_spent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
