@@ -256,18 +256,48 @@ static int plan_within(const struct defrag_settings *settings, const struct fl_m
 	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;
 }
 
+/*
+ * Files in pieces to places of their own, using what they vacate. Where the disk is so full that
+ * this ends half-way, run after run, full mode is less to move.
+ */
+static int plan_files(const struct defrag_settings *settings, const struct fl_map *map,
+		      struct fl_target *target, struct fl_diag *diag)
+{
+	struct defrag_settings full_settings = *settings;
+	struct fl_target full = {0};
+	struct fl_map *next = NULL;
+	bool reached;
+	int error = settle(plan_once, settings, map, target, &reached, diag);
+
+	if (error || reached)
+		return error;
+	full_settings.mode = DEFRAG_FULL;
+	error = plan_once(&full_settings, map, &full, diag);
+	if (!error)
+		error = settle_follow(map, &full, &next, diag);
+	if (!error && next) {
+		struct fl_target files = *target;
+
+		*target = full;
+		full = files;
+	}
+	fl_map_free(next);
+	fl_target_free(&full);
+	return error;
+}
+
 int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
 		  struct fl_target *target, struct fl_diag *diag)
 {
+	bool reached;
 	int error;
 
 	if (settings->max_bytes && settings->mode != DEFRAG_FREE &&
 	    settings->order == DEFRAG_KEEP) {
-		error = settle(plan_within, settings, map, target, diag);
+		error = settle(plan_within, settings, map, target, &reached, diag);
 		if (error || target->files.count || settings->mode == DEFRAG_FILES)
 			return error;
 	}
-	/* Files mode uses what it vacates; the others begin with all of it. */
-	return settings->mode == DEFRAG_FILES ? settle(plan_once, settings, map, target, diag)
+	return settings->mode == DEFRAG_FILES ? plan_files(settings, map, target, diag)
 					      : plan_once(settings, map, target, diag);
 }

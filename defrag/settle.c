@@ -12,8 +12,7 @@
 /* A budget is spent in so many parts: what the first vacate gives the others better places. */
 #define BUDGET_PARTS 16
 
-/* The map after a target; *next is NULL when the target cannot be reached. */
-static int follow(const struct fl_map *map, struct fl_target *target, struct fl_map **next,
+int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_map **next,
 		  struct fl_diag *diag)
 {
 	struct fl_plan *plan = NULL;
@@ -117,39 +116,46 @@ static uint64_t budget_of_round(const struct defrag_settings *settings, const st
 	return part - fl_min(part, moved);
 }
 
-int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
-	   struct fl_target *target, struct fl_diag *diag)
+/* The budget of a round, in *settings; false: nothing of it is left. */
+static bool give_budget(const struct defrag_settings *all, const struct fl_map *map,
+			const struct fl_map *last, int round, struct defrag_settings *settings)
 {
+	if (all->max_bytes)
+		settings->max_bytes = budget_of_round(all, map, last, round);
+	return !all->max_bytes || settings->max_bytes >= map->geo.block_bytes;
+}
+
+int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
+	   struct fl_target *target, bool *reached, struct fl_diag *diag)
+{
+	const int least = settings->max_bytes ? BUDGET_PARTS : 0;
 	struct defrag_settings now_settings = *settings;
 	struct fl_map *last = NULL, *next = NULL;
 	int error = 0;
 
-	for (int round = 0; round < ROUNDS && !error; round++) {
+	*reached = true;
+	for (int round = 0; !error; round++) {
 		const struct fl_map *now = last ? last : map;
 		struct fl_target step = {0};
 
-		bool more = settings->max_bytes && round + 1 < BUDGET_PARTS;
-
-		if (settings->max_bytes)
-			now_settings.max_bytes = budget_of_round(settings, map, last, round);
-		if (settings->max_bytes && now_settings.max_bytes < map->geo.block_bytes) {
-			if (more)
-				continue;
+		*reached = round < ROUNDS;
+		if (!*reached)
 			break;
-		}
-		error = planner(&now_settings, now, &step, diag);
+		if (give_budget(settings, map, last, round, &now_settings))
+			error = planner(&now_settings, now, &step, diag);
 		if (!error && step.files.count)
-			error = follow(now, &step, &next, diag);
+			error = settle_follow(now, &step, &next, diag);
+		*reached = next || !step.files.count;
 		/* What cannot be reached from here is still worth the way to it. */
-		if (!error && !round && step.files.count && !next) {
+		if (!error && !round && !*reached) {
 			*target = step;
 			return 0;
 		}
 		fl_target_free(&step);
-		if (!next && more)
-			continue;
-		if (!next)
+		if (!next && round + 1 >= least)
 			break;
+		if (!next)
+			continue;
 		fl_map_free(last);
 		last = next;
 		next = NULL;

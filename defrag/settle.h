@@ -12,10 +12,19 @@ typedef int (*settle_planner)(const struct defrag_settings *settings, const stru
 			      struct fl_target *target, struct fl_diag *diag);
 
 /*
+ * Finishes a target, and gives the map that it leads to; *next is NULL when it cannot be reached,
+ * for want of room on the way.
+ */
+int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_map **next,
+		  struct fl_diag *diag) FL_CHECKED;
+
+/*
  * Plans, looks at the map that leads to, and plans again, until nothing is to be done or a few
  * rounds are over. The target goes from the first map to the last, each file once.
+ * *reached: false when there was no end to it, or no way to a round's target for want of room; if
+ * that was the first, it is the target all the same.
  */
 int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
-	   struct fl_target *target, struct fl_diag *diag) FL_CHECKED;
+	   struct fl_target *target, bool *reached, struct fl_diag *diag) FL_CHECKED;
 
 #endif
