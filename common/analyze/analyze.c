@@ -39,7 +39,9 @@ int fl_analyze(const struct fl_map *map, const struct fl_analyze_options *option
 		goto out;
 	fl_runs_longest_first(&slots);
 
-	fl_analyze_files(map, &slots, &result->files);
+	error = fl_analyze_files(map, &slots, &result->files);
+	if (error)
+		goto out;
 	fl_analyze_free(map, &slots, &result->free);
 	if (!options->brief) {
 		fl_legacy(map, &result->legacy);

@@ -64,6 +64,7 @@ static void compare_files(struct comparison *c, const struct fl_file_metrics *a,
 	check(c, "files", "forced_fragments", a->forced_fragments, b->forced_fragments);
 	check(c, "files", "avoidable_fragments", a->avoidable_fragments, b->avoidable_fragments);
 	check_real(c, "files", "layout_score", a->layout_score, b->layout_score);
+	check_real(c, "files", "worst_ratio", a->worst_ratio, b->worst_ratio);
 	check(c, "files", "tree_blocks", a->tree_blocks, b->tree_blocks);
 	check(c, "files", "largest_count", a->largest_count, b->largest_count);
 	for (size_t i = 0; i < FL_LARGEST_FRAGMENTS; i++) {

@@ -4,6 +4,8 @@
  */
 #include "parts.h"
 
+#include <fraglab/shape.h>
+
 /* Keeps the largest in descending order. */
 static void note_fragments(struct fl_file_metrics *metrics, uint64_t fragments)
 {
@@ -22,10 +24,23 @@ static void note_fragments(struct fl_file_metrics *metrics, uint64_t fragments)
 	list[at] = fragments;
 }
 
-void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_length,
-		      struct fl_file_metrics *metrics)
+/* `broken`: the fragments of each file that has more than one; sorts them. */
+static double worst_ratio(const struct fl_file_metrics *sum, struct fl_numbers *broken)
+{
+	uint64_t files = fl_div_up(sum->count, 100), fragments = 0;
+
+	fl_numbers_sort(broken);
+	for (size_t i = broken->count; i-- > 0 && files; files--)
+		fragments += broken->at[i];
+	/* The others of them are whole. */
+	return sum->count ? (double)(fragments + files) / (double)sum->fragments : 0.0;
+}
+
+int fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_length,
+		     struct fl_file_metrics *metrics)
 {
 	struct fl_file_metrics sum = {0};
+	struct fl_numbers broken = {0};
 
 	for (size_t i = 0; i < map->files.count; i++) {
 		const struct fl_file *file = &map->files.at[i];
@@ -47,10 +62,17 @@ void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_l
 		sum.avoidable_fragments += fragments > forced ? fragments - forced : 0;
 		sum.tree_blocks += file->tree_count;
 		note_fragments(&sum, fragments);
+		if (fragments > 1 && fl_array_push(&broken, fragments)) {
+			fl_array_free(&broken);
+			return FL_ENOMEM;
+		}
 	}
 	/* A fragment of n blocks has n - 1 that follow the one before. */
 	sum.layout_score = sum.blocks > sum.count ? (double)(sum.blocks - sum.fragments) /
 							    (double)(sum.blocks - sum.count)
 						  : 1.0;
+	sum.worst_ratio = worst_ratio(&sum, &broken);
+	fl_array_free(&broken);
 	*metrics = sum;
+	return 0;
 }

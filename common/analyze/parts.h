@@ -8,9 +8,9 @@
 
 #include <fraglab/analyze.h>
 
-/* slots_by_length: fl_map_slots, longest first. */
-void fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_length,
-		      struct fl_file_metrics *metrics);
+/* slots_by_length: fl_map_slots, longest first. FL_ENOMEM. */
+int fl_analyze_files(const struct fl_map *map, const struct fl_runs *slots_by_length,
+		     struct fl_file_metrics *metrics) FL_CHECKED;
 
 void fl_analyze_free(const struct fl_map *map, const struct fl_runs *slots_by_length,
 		     struct fl_free_metrics *metrics);

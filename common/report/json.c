@@ -50,6 +50,7 @@ static json_t *files_json(const struct fl_file_metrics *files)
 	failed |= put(object, "avoidable_fragments", whole(files->avoidable_fragments));
 	failed |= put(object, "layout_score", json_real(files->layout_score));
 	failed |= put(object, "largest_fragments", largest);
+	failed |= put(object, "worst_ratio", json_real(files->worst_ratio));
 	failed |= put(object, "tree_blocks", whole(files->tree_blocks));
 	failed |= put(object, "pinned", pinned);
 	return finish(object, failed);

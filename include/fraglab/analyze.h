@@ -29,6 +29,9 @@ struct fl_file_metrics {
 	double layout_score;
 	uint64_t largest_fragments[FL_LARGEST_FRAGMENTS]; /* most fragmented files, descending */
 	size_t largest_count;				  /* entries in use */
+	/* Share of all fragments that are in the most fragmented 1 % of files, rounded up; 0 when
+	 * there are no files. */
+	double worst_ratio;
 	uint64_t tree_blocks;	       /* mapping-tree blocks of the counted files */
 	uint64_t pinned[FL_PIN_COUNT]; /* files with data blocks that stay, by reason */
 };

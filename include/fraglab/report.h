@@ -125,7 +125,7 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  * in io, without those that the capture lacks.
  * - free.histogram has a row for each power of two from one block to the largest that is not
  *   empty: from_bytes included, to_bytes excluded.
- * - files: forced_fragments, blocks, tree_blocks, pinned {reason: files}; free:
+ * - files: forced_fragments, worst_ratio, blocks, tree_blocks, pinned {reason: files}; free:
  *   largest_possible_bytes; moves: planned_bytes, needed_bytes, next_bytes, fenced; at the top:
  * dry_run, mode (defrag) or profile and months (frag), left [{path, fragments, reason}],
  * left_total.

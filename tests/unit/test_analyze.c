@@ -149,6 +149,8 @@ static void test_files(void **state)
 	assert_int_equal(m.files.largest_fragments[1], 2);
 	assert_int_equal(m.files.largest_fragments[2], 1);
 	assert_int_equal(m.files.largest_fragments[3], 0);
+	assert_true(m.files.worst_ratio ==
+		    3.0 / 6.0); /* one file in three is the worst of a hundred */
 	assert_int_equal(m.files.tree_blocks, 1);
 	for (size_t i = 0; i < FL_PIN_COUNT; i++)
 		assert_int_equal(m.files.pinned[i], i == FL_PIN_HIDDEN || i == FL_PIN_IMMUTABLE);
