@@ -125,13 +125,14 @@ static int find_listed(struct choices *choices, const struct fl_map *map, struct
 }
 
 static int make_target(void *context, const struct fl_map *map,
-		       const struct fl_analyze_options *analysis, struct fl_target *target,
-		       struct fl_report *report, struct fl_diag *diag)
+		       const struct fl_analyze_options *analysis, const struct fl_watch *watch,
+		       struct fl_target *target, struct fl_report *report, struct fl_diag *diag)
 {
 	struct choices *choices = context;
 	int error = 0;
 
 	(void)analysis;
+	(void)watch;
 	choices->settings.max_bytes = choices->budget.bytes;
 	choices->budget.gain = choices->settings.order != DEFRAG_KEEP  ? FL_GAIN_ANY
 			       : choices->settings.mode == DEFRAG_FREE ? FL_GAIN_FREE

@@ -134,6 +134,25 @@ static int prepare(struct writer *w)
 	return 0;
 }
 
+static int play_events(struct writer *w, const struct frag_events *events)
+{
+	const uint64_t days = w->options->schedule.months * FRAG_MONTH_TICKS / FRAG_DAY_TICKS;
+	uint64_t last = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < events->count && !err; i++) {
+		const struct frag_event *event = &events->at[i];
+		uint64_t day = event->when / FRAG_DAY_TICKS;
+
+		if (day != last)
+			err = fl_watch_step(w->options->watch, "days", day, days);
+		last = day;
+		if (!err && moves(w, event->file))
+			err = play_event(w, event);
+	}
+	return err;
+}
+
 static int play_schedule(struct frag_script *script, const struct fl_map *map,
 			 const struct frag_history_options *options)
 {
@@ -153,9 +172,8 @@ static int play_schedule(struct frag_script *script, const struct fl_map *map,
 		err = frag_temporaries_init(&w.temporaries, script, schedule, w.owed);
 	if (!err)
 		err = frag_schedule(map, schedule, &events);
-	for (size_t i = 0; i < events.count && !err; i++)
-		if (moves(&w, events.at[i].file))
-			err = play_event(&w, &events.at[i]);
+	if (!err)
+		err = play_events(&w, &events);
 	if (!err)
 		err = frag_temporaries_run(&w.temporaries, schedule->months * FRAG_MONTH_TICKS);
 	if (!err)
@@ -228,8 +246,9 @@ int frag_history_run(struct frag_history *history, const struct fl_map *map,
 	int err = open_stream(&script, map, options->save_path);
 
 	if (!err)
-		err = options->replay_path ? frag_replay(&script, map, options->replay_path)
-					   : play_schedule(&script, map, options);
+		err = options->replay_path
+			      ? frag_replay(&script, map, options->replay_path, options->watch)
+			      : play_schedule(&script, map, options);
 	err = close_stream(&script, err);
 	if (!err)
 		err = keep_results(history, &script.play);

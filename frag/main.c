@@ -164,14 +164,15 @@ static int aim_alike(struct frag_settings *settings, struct fl_diag *diag)
 }
 
 static int make_target(void *context, const struct fl_map *map,
-		       const struct fl_analyze_options *analysis, struct fl_target *target,
-		       struct fl_report *report, struct fl_diag *diag)
+		       const struct fl_analyze_options *analysis, const struct fl_watch *watch,
+		       struct fl_target *target, struct fl_report *report, struct fl_diag *diag)
 {
 	struct frag_run *run = context;
 	struct frag_settings *settings = &run->settings;
 	int error;
 
 	settings->analysis = analysis;
+	settings->watch = watch;
 	settings->save_path = run->saved.part;
 	if (settings->wishes.count && run->ages)
 		return fl_fail(diag, FL_ESYNTAX, "--%s: not with --file, which ages nothing",

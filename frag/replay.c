@@ -13,9 +13,13 @@
 
 #include "frag/history_text.h"
 
+#define WATCH_LINES 1024u /* a look at the watch after so many */
+
 struct replay {
 	const char *path;
 	FILE *file;
+	uint64_t bytes, done_bytes; /* of the file, twice; read so far */
+	const struct fl_watch *watch;
 	struct frag_script *script;
 	const struct fl_map *map;
 	const struct frag_names *names;
@@ -67,6 +71,11 @@ static int read_lines(struct replay *replay, bool play)
 		struct frag_op op;
 		bool none;
 
+		replay->done_bytes += (uint64_t)bytes;
+		if (reader.line % WATCH_LINES == 0)
+			err = fl_watch_step(replay->watch, NULL, replay->done_bytes, replay->bytes);
+		if (err)
+			break;
 		if (memchr(text, '\0', (size_t)bytes))
 			err = fl_fail(diag, FL_ESYNTAX, "line %" PRIu64 ": not a text",
 				      reader.line + 1);
@@ -98,13 +107,15 @@ static int open_file(struct replay *replay)
 		return fl_fail(diag, FL_ESYNTAX, "%s", strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return fl_fail(diag, FL_ESYNTAX, "not a regular file, and it is read twice");
+	replay->bytes = 2 * (uint64_t)status.st_size;
 	return 0;
 }
 
-int frag_replay(struct frag_script *script, const struct fl_map *map, const char *path)
+int frag_replay(struct frag_script *script, const struct fl_map *map, const char *path,
+		const struct fl_watch *watch)
 {
 	struct fl_diag reason = {{0}}, *diag = script->diag;
-	struct replay replay = {.path = path, .script = script, .map = map};
+	struct replay replay = {.path = path, .script = script, .map = map, .watch = watch};
 	struct frag_names *names = NULL;
 	int err;
 

@@ -96,6 +96,7 @@ static int age(const struct frag_settings *settings, const struct fl_map *map, b
 			     .seed = settings->seed},
 		.replay_path = settings->replay_path,
 		.save_path = settings->save_path,
+		.watch = settings->watch,
 	};
 	const size_t try_count = settings->replay_path ? 1 : sizeof(tries) / sizeof(*tries);
 	int err = FL_ENOROOM;
@@ -120,6 +121,7 @@ static int tune(const struct frag_settings *settings, const struct fl_map *map,
 	const struct frag_tune_options options = {.aims = &settings->aims,
 						  .analysis = settings->analysis,
 						  .seed = settings->seed,
+						  .watch = settings->watch,
 						  .files_only = settings->files_only,
 						  .free_only = settings->free_only};
 	struct fl_target aged = {0};

@@ -24,6 +24,7 @@ struct frag_settings {
 	bool free_only;			    /* files stay whole; not both */
 	struct fl_aims aims; /* not empty: ageing is turned until it has these figures */
 	const struct fl_analyze_options *analysis; /* borrowed; how aims are measured */
+	const struct fl_watch *watch;		   /* borrowed; NULL: none */
 	const char
 		*replay_path; /* a saved history in place of months, seed and profile; NULL: none */
 	const char *save_path;	   /* the history is written there; NULL: nowhere */

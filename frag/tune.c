@@ -236,8 +236,11 @@ static int find_best(struct tuner *t)
 	bool again = true;
 	int err = 0;
 
-	for (unsigned i = 0; i < TRIES && again && !err; i++)
-		err = try_one(t, &again);
+	for (unsigned i = 0; i < TRIES && again && !err; i++) {
+		err = fl_watch_step(t->options->watch, "attempts", i, TRIES);
+		if (!err)
+			err = try_one(t, &again);
+	}
 	if (err == FL_ENOROOM && t->diag && !t->diag->text[0])
 		return fl_fail(t->diag, err, "plan: too few free blocks for the mapping trees");
 	if (err)

@@ -12,6 +12,7 @@ struct frag_tune_options {
 	const struct fl_aims *aims;		   /* one or more */
 	const struct fl_analyze_options *analysis; /* how the outcome will be measured */
 	uint64_t seed;
+	const struct fl_watch *watch; /* hears of attempts; NULL: none */
 	/* analysis->like, if there is one, is what the layout shall be like. */
 	bool files_only, free_only; /* as in struct frag_settings */
 };
@@ -23,7 +24,7 @@ struct frag_tune_options {
  *
  * The best of them may miss an aim by up to three times its tolerance. FL_ENOROOM: none comes so
  * close, or it cannot be; which aim, and the nearest that can, in diag. FL_ESYNTAX:
- * an aim of what is to stay. FL_ENOMEM.
+ * an aim of what is to stay. FL_ENOMEM. What the watch returns.
  */
 int frag_tune(const struct frag_tune_options *options, const struct fl_map *map,
 	      struct fl_target *aged, struct fl_target *target, struct fl_diag *diag) FL_CHECKED;

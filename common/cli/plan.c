@@ -4,6 +4,7 @@
  * write anything.
  */
 #include "common/cli/run.h"
+#include "common/cli/signals.h"
 
 #include <fraglab/util.h>
 #include <inttypes.h>
@@ -17,15 +18,28 @@ static uint64_t batch_blocks(uint64_t budget_blocks, uint32_t block_bytes)
 	return budget_blocks ? fl_max(fl_min(budget_blocks / 8, most), 1) : 0;
 }
 
+static int watch_step(void *context, const char *unit, uint64_t done, uint64_t total)
+{
+	struct run *run = context;
+
+	run->progress.unit = unit;
+	fl_progress_update(&run->progress, done, total);
+	return fl_signals_stop_asked() ? FL_ECANCELLED : 0;
+}
+
 /* Target layout and plan: where everything shall go, and the way there. */
 static int plan_way(struct run *run, uint64_t most, struct fl_report *report,
 		    struct fl_target *target, struct fl_plan **plan)
 {
 	const struct fl_order_options order = {
 		.batch_blocks = batch_blocks(most, run->units->geo.block_bytes)};
-	int error = run->program->target(run->program->settings, run->units, &run->analysis, target,
-					 report, &run->diag);
+	const struct fl_watch watch = {watch_step, run};
+	int error;
 
+	fl_progress_phase(&run->progress, "planning", NULL, 1);
+	error = run->program->target(run->program->settings, run->units, &run->analysis, &watch,
+				     target, report, &run->diag);
+	fl_progress_clear(&run->progress);
 	if (!error)
 		error = fl_target_finish(target, run->units, &run->diag);
 	if (!error)

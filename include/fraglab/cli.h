@@ -81,10 +81,11 @@ struct fl_program {
 	/*
 	 * Fills the target (zero-initialised) from the map; analysis says how it will be measured.
 	 * Seed, profile and aims go to the report. A run that misses an aim has status 1.
+	 * watch is for what takes long; an error of its own is passed on.
 	 */
 	int (*target)(void *settings, const struct fl_map *map,
-		      const struct fl_analyze_options *analysis, struct fl_target *target,
-		      struct fl_report *report, struct fl_diag *diag);
+		      const struct fl_analyze_options *analysis, const struct fl_watch *watch,
+		      struct fl_target *target, struct fl_report *report, struct fl_diag *diag);
 	/*
 	 * The file may stay fragmented because of how the program was asked to work. NULL: the
 	 * program promises nothing about fragments, and no file counts as left over.

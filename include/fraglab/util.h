@@ -102,6 +102,22 @@ void fl_rng_fork(struct fl_rng *rng, uint64_t label, struct fl_rng *out);
  */
 int fl_size_parse(const char *text, uint64_t *bytes) FL_CHECKED;
 
+/*
+ * How a long computation says how far it is, and hears that it is to end: step returns 0, or
+ * FL_ECANCELLED. unit names what is counted ("days"); NULL: bytes. Cheap enough to call a hundred
+ * times a second. A watch of NULL, or without a step, hears nothing and never ends anything.
+ */
+struct fl_watch {
+	int (*step)(void *context, const char *unit, uint64_t done, uint64_t total);
+	void *context;
+};
+
+static inline int fl_watch_step(const struct fl_watch *watch, const char *unit, uint64_t done,
+				uint64_t total)
+{
+	return watch && watch->step ? watch->step(watch->context, unit, done, total) : 0;
+}
+
 #define FL_SIZE_TEXT 16
 /* "0 B", "512 B", "1.5 KiB", "12 MiB", "3.4 GiB": three significant digits. Returns text. */
 const char *fl_size_format(uint64_t bytes, char text[FL_SIZE_TEXT]);

@@ -342,6 +342,51 @@ static void illegal_settings_are_refused(void **state)
 	fl_map_free(map);
 }
 
+/* Ends at the first step after so many. */
+struct listener {
+	unsigned steps, most;
+	uint64_t last, total;
+};
+
+static int listen_to(void *context, const char *unit, uint64_t done, uint64_t total)
+{
+	struct listener *listener = context;
+
+	assert_string_equal(unit, "days");
+	assert_true(done <= total && (!listener->steps || done > listener->last));
+	listener->last = done;
+	listener->total = total;
+	return ++listener->steps > listener->most ? FL_ECANCELLED : 0;
+}
+
+static void a_watch_hears_of_days_and_ends_it(void **state)
+{
+	struct lab_disk disk = {.blocks = 16384,
+				.block_bytes = 4096,
+				.per_group = 32768,
+				.percent_full = 60,
+				.seed = 5};
+	struct listener listener = {.most = 1000};
+	const struct fl_watch watch = {listen_to, &listener};
+	struct frag_history_options options = {
+		.schedule = {.profile = profile_named(NULL), .months = 3, .seed = 1},
+		.watch = &watch,
+	};
+	struct fl_map *map = new_map(&disk);
+	struct frag_history history = {0}, cut = {0};
+
+	(void)state;
+	assert_int_equal(frag_history_run(&history, map, &options, NULL), 0);
+	assert_int_equal(listener.total, 90);
+	assert_true(listener.steps > 60);
+	listener = (struct listener){.most = 20};
+	assert_int_equal(frag_history_run(&cut, map, &options, NULL), FL_ECANCELLED);
+	assert_int_equal(listener.steps, 21);
+	frag_history_free(&history);
+	frag_history_free(&cut);
+	fl_map_free(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +398,7 @@ int main(void)
 		cmocka_unit_test(trees_on_a_full_disk),
 		cmocka_unit_test(a_few_free_blocks),
 		cmocka_unit_test(trees_can_stay),
+		cmocka_unit_test(a_watch_hears_of_days_and_ends_it),
 		cmocka_unit_test(a_thousand_years_end),
 		cmocka_unit_test(illegal_settings_are_refused),
 	};
