@@ -132,7 +132,7 @@ static int make_target(void *context, const struct fl_map *map,
 	int error = 0;
 
 	(void)analysis;
-	(void)watch;
+	choices->settings.watch = watch;
 	choices->settings.max_bytes = choices->budget.bytes;
 	choices->budget.gain = choices->settings.order != DEFRAG_KEEP  ? FL_GAIN_ANY
 			       : choices->settings.mode == DEFRAG_FREE ? FL_GAIN_FREE

@@ -65,6 +65,9 @@ static int attempt(struct packer *packer, const struct room *room, enum fill_how
 	size_t preferred;
 	int error;
 
+	error = fl_watch_step(packer->settings->watch, "rounds", 0, 0);
+	if (error)
+		return error;
 	forget_places(&packer->units);
 	packer->left.count = 0;
 	error = packer_gaps(packer, room, &gaps, &preferred);

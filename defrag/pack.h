@@ -25,16 +25,18 @@ struct defrag_settings {
 	const uint32_t *listed;	 /* DEFRAG_LIST: indexes into map->files; FL_NO_NAME is skipped */
 	size_t listed_count;
 	/*
-	 * At most about so many bytes of data should move: where that makes the fewest fragments,
-	 * else, when it makes none fewer, the mode's own way from its beginning. 0: no limit.
+	 * At most about so many bytes of data should move, those that save the most seeks; else,
+	 * when none do, the mode's own way, which is longer. 0: no limit.
 	 */
 	uint64_t max_bytes;
+	const struct fl_watch *watch; /* hears of rounds; NULL: none */
 	uint32_t threshold; /* leave files with at most this many fragments alone; 0 or 1: none */
 };
 
 /*
  * Fills target (zero-initialised) with the files that shall move. An empty target means that
- * the image is as good as this mode makes it. O(n log n) in files and runs. FL_ENOMEM.
+ * the image is as good as this mode makes it. O(n log n) in files and runs. FL_ENOMEM;
+ * what the watch returns.
  * A file for which there is no run long enough is cut into as few as there is room for (full),
  * or stays (files).
  */

@@ -141,6 +141,10 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 		*reached = round < ROUNDS;
 		if (!*reached)
 			break;
+		error = fl_watch_step(settings->watch, "rounds", (uint64_t)round,
+				      least ? (uint64_t)least : ROUNDS);
+		if (error)
+			break;
 		if (give_budget(settings, map, last, round, &now_settings))
 			error = planner(&now_settings, now, &step, diag);
 		if (!error && step.files.count)
