@@ -19,7 +19,8 @@
 struct part {
 	fl_pblk from, to;
 	uint32_t len;
-	unsigned char *data; /* its place in the buffer */
+	bool hole;	     /* the host stores nothing of it: zeros */
+	unsigned char *data; /* its place in the buffer; a hole has none */
 };
 
 struct move_copier {
@@ -48,6 +49,12 @@ static int compare_to(const void *a, const void *b)
 	const struct part *left = a, *right = b;
 
 	return fl_compare(left->to, right->to);
+}
+
+static void sort(struct move_copier *copier, int (*compare)(const void *, const void *))
+{
+	if (copier->parts.count)
+		qsort(copier->parts.at, copier->parts.count, sizeof(struct part), compare);
 }
 
 /* A move in blocks: with bigalloc plans count clusters. */
@@ -89,8 +96,6 @@ static int collect(struct move_copier *copier, const struct fl_batch *batch)
 				error = collect_move(copier, move, fl_map_unit_blocks(map));
 		}
 	}
-	if (copier->parts.count)
-		qsort(copier->parts.at, copier->parts.count, sizeof(struct part), compare_to);
 	return error;
 }
 
@@ -149,35 +154,52 @@ static int is_hole(struct move_copier *copier, uint64_t bytes, uint64_t position
 	return 0;
 }
 
-/* The parts come by destination, and stay so. */
+/* Of the whole batch: no part lies where another one goes, so nothing of this changes. */
+static int find_holes(struct move_copier *copier)
+{
+	const uint64_t bytes = copier->block_bytes;
+	int error = 0;
+
+	sort(copier, compare_from);
+	copier->data_start = copier->data_end = 0; /* writing has changed it */
+	for (size_t i = 0; i < copier->parts.count && !error; i++) {
+		struct part *part = &copier->parts.at[i];
+
+		error = is_hole(copier, part->len * bytes, part->from * bytes, &part->hole);
+		if (error)
+			error = fail(copier, error, "reading", part->from);
+	}
+	sort(copier, compare_to);
+	return error;
+}
+
+static int compare_position(const void *a, const void *b)
+{
+	const struct fl_transfer *left = a, *right = b;
+
+	return fl_compare(left->position, right->position);
+}
+
+/* Into the buffer by destination, so that neighbours there are written together. */
 static int read_parts(struct move_copier *copier, struct part *parts, size_t count)
 {
 	const uint64_t bytes = copier->block_bytes;
 	unsigned char *buffer = copier->buffer;
 	int error = 0;
 
-	/* Places go by destination, so that neighbours there are written together. */
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !error; i++) {
+		if (parts[i].hole)
+			continue;
 		parts[i].data = buffer;
 		buffer += parts[i].len * bytes;
+		error = add_transfers(copier, false, parts[i].data, parts[i].len * bytes,
+				      parts[i].from * bytes);
 	}
-	qsort(parts, count, sizeof(*parts), compare_from);
-	copier->data_start = copier->data_end = 0; /* writing has changed it */
-	for (size_t i = 0; i < count && !error; i++) {
-		struct part *part = &parts[i];
-		bool hole;
-
-		error = is_hole(copier, part->len * bytes, part->from * bytes, &hole);
-		if (error)
-			return fail(copier, error, "reading", part->from);
-		if (hole)
-			memset(part->data, 0, part->len * bytes);
-		else
-			error = add_transfers(copier, false, part->data, part->len * bytes,
-					      part->from * bytes);
-	}
-	qsort(parts, count, sizeof(*parts), compare_to);
-	return error ? error : transfer(copier);
+	if (error || !copier->transfers.count)
+		return error;
+	qsort(copier->transfers.at, copier->transfers.count, sizeof(*copier->transfers.at),
+	      compare_position);
+	return transfer(copier);
 }
 
 static bool is_zero(const unsigned char *data, size_t bytes)
@@ -226,7 +248,8 @@ static int verify_part(struct move_copier *copier, const struct part *part)
 
 		if (error)
 			return fail(copier, error, "reading back", part->to);
-		if (memcmp(copier->check, part->data + done, len))
+		if (part->hole ? !is_zero(copier->check, len)
+			       : memcmp(copier->check, part->data + done, len) != 0)
 			return fl_fail(copier->diag, FL_EVERIFY,
 				       "block %llu and following differ from what was written",
 				       (unsigned long long)part->to);
@@ -242,9 +265,12 @@ static int write_parts(struct move_copier *copier, const struct part *parts, siz
 		uint64_t blocks = parts[i].len;
 		size_t end = i + 1;
 
-		for (; end < count && parts[end].to == parts[i].to + blocks; end++)
+		for (; end < count && parts[end].to == parts[i].to + blocks &&
+		       parts[end].hole == parts[i].hole;
+		     end++)
 			blocks += parts[end].len;
-		error = write_run(copier, parts[i].to, parts[i].data, blocks);
+		error = parts[i].hole ? clear_blocks(copier, parts[i].to, blocks)
+				      : write_run(copier, parts[i].to, parts[i].data, blocks);
 		i = end;
 	}
 	if (!error)
@@ -254,6 +280,11 @@ static int write_parts(struct move_copier *copier, const struct part *parts, siz
 	return error;
 }
 
+static size_t room_of(const struct part *part)
+{
+	return part->hole ? 0 : part->len;
+}
+
 int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, struct fl_diag *diag)
 {
 	int error;
@@ -261,13 +292,15 @@ int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, s
 	copier->diag = diag;
 	copier->transfers.count = 0;
 	error = collect(copier, batch);
+	if (!error)
+		error = find_holes(copier);
 	for (size_t first = 0; first < copier->parts.count && !error;) {
 		struct part *parts = copier->parts.at + first;
 		size_t count = 0, blocks = 0;
 
 		while (first + count < copier->parts.count &&
-		       blocks + parts[count].len <= copier->buffer_blocks)
-			blocks += parts[count++].len;
+		       blocks + room_of(&parts[count]) <= copier->buffer_blocks)
+			blocks += room_of(&parts[count++]);
 		error = read_parts(copier, parts, count);
 		if (!error)
 			error = write_parts(copier, parts, count);
