@@ -36,40 +36,32 @@ int order_take_piece(struct order *order, struct piece *piece)
 	return error;
 }
 
-static void reverse(uint32_t *at, size_t count)
+static int compare_keys(const void *a, const void *b)
 {
-	for (size_t i = 0; i < count / 2; i++) {
-		uint32_t other = at[count - 1 - i];
+	const struct ready_key *left = a, *right = b;
 
-		at[count - 1 - i] = at[i];
-		at[i] = other;
-	}
-}
-
-static int compare_destinations(const void *a, const void *b, void *context)
-{
-	const struct order *order = context;
-	const uint32_t *left = a, *right = b;
-
-	return fl_compare(order->pieces.at[*left].to, order->pieces.at[*right].to);
+	return fl_compare(left->behind, right->behind);
 }
 
 /*
  * More is ready than the batch takes: goes on behind where the last such batch ended on the disk,
- * so that what is written together lies together.
+ * then round, so that what is written together lies together.
  */
-static void sort_ready(struct order *order)
+static int sort_ready(struct order *order)
 {
-	size_t count = order->ready.count, first = 0;
-	uint32_t *at = order->ready.at;
+	order->keys.count = 0;
+	for (size_t i = 0; i < order->ready.count; i++) {
+		uint32_t index = order->ready.at[i];
+		/* What lies before it comes last: the difference wraps. */
+		struct ready_key key = {order->pieces.at[index].to - order->written_to, index};
 
-	qsort_r(at, count, sizeof(*at), compare_destinations, order);
-	while (first < count && order->pieces.at[at[first]].to < order->written_to)
-		first++;
-	/* The part before that place goes behind the rest: three reversals. */
-	reverse(at, first);
-	reverse(at + first, count - first);
-	reverse(at, count);
+		if (fl_array_push(&order->keys, key))
+			return FL_ENOMEM;
+	}
+	qsort(order->keys.at, order->keys.count, sizeof(*order->keys.at), compare_keys);
+	for (size_t i = 0; i < order->ready.count; i++)
+		order->ready.at[i] = order->keys.at[i].index;
+	return 0;
 }
 
 /* Puts ready pieces into the batch, as many as it takes. */
@@ -80,7 +72,9 @@ static int take_ready(struct order *order)
 	int error = 0;
 
 	if (order->ready_blocks > order->batch_blocks)
-		sort_ready(order);
+		error = sort_ready(order);
+	if (error)
+		return error;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t index = order->ready.at[i];
 		struct piece *piece = &order->pieces.at[index];

@@ -58,6 +58,11 @@ struct order_file {
 	bool touched;	/* in the batch that is being formed */
 };
 
+struct ready_key {
+	uint64_t behind; /* blocks from where the last batch ended to the piece's destination */
+	uint32_t index;
+};
+
 struct order {
 	const struct fl_map *map;
 	const struct fl_target *target;
@@ -72,8 +77,9 @@ struct order {
 	FL_ARRAY(struct order_file) files;
 	uint32_t *here, *there; /* bucket heads by at, by to */
 	size_t bucket_count;
-	unsigned bucket_shift;	  /* log2 of the blocks of a bucket */
-	FL_ARRAY(uint32_t) ready; /* piece indexes */
+	unsigned bucket_shift;		 /* log2 of the blocks of a bucket */
+	FL_ARRAY(uint32_t) ready;	 /* piece indexes */
+	FL_ARRAY(struct ready_key) keys; /* scratch, to sort them */
 	uint64_t ready_blocks;
 	fl_pblk written_to;		/* where the piece ends that was taken last */
 	FL_ARRAY(uint32_t) partial;	/* waiting pieces whose destination became partly free */
