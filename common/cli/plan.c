@@ -27,13 +27,20 @@ static int watch_step(void *context, const char *unit, uint64_t done, uint64_t t
 	return fl_signals_stop_asked() ? FL_ECANCELLED : 0;
 }
 
+/* For plans that are only tried: nothing is shown. */
+static int silent_step(void *context, const char *unit, uint64_t done, uint64_t total)
+{
+	(void)context, (void)unit, (void)done, (void)total;
+	return fl_signals_stop_asked() ? FL_ECANCELLED : 0;
+}
+
 /* Target layout and plan: where everything shall go, and the way there. */
 static int plan_way(struct run *run, uint64_t most, struct fl_report *report,
 		    struct fl_target *target, struct fl_plan **plan)
 {
 	const struct fl_order_options order = {
 		.batch_blocks = batch_blocks(most, run->units->geo.block_bytes)};
-	const struct fl_watch watch = {watch_step, run};
+	const struct fl_watch watch = {report == &run->report ? watch_step : silent_step, run};
 	int error;
 
 	fl_progress_phase(&run->progress, "planning", NULL, 1);
