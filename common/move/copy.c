@@ -237,6 +237,14 @@ static int write_run(struct move_copier *copier, fl_pblk to, unsigned char *data
 	return error;
 }
 
+/* What was read back, of a part from byte `done` on. */
+static bool as_written(const struct move_copier *copier, const struct part *part, uint64_t done,
+		       size_t bytes)
+{
+	return part->hole ? is_zero(copier->check, bytes)
+			  : !memcmp(copier->check, part->data + done, bytes);
+}
+
 static int verify_part(struct move_copier *copier, const struct part *part)
 {
 	const uint64_t bytes = (uint64_t)part->len * copier->block_bytes;
@@ -248,8 +256,7 @@ static int verify_part(struct move_copier *copier, const struct part *part)
 
 		if (error)
 			return fail(copier, error, "reading back", part->to);
-		if (part->hole ? !is_zero(copier->check, len)
-			       : memcmp(copier->check, part->data + done, len) != 0)
+		if (!as_written(copier, part, done, len))
 			return fl_fail(copier->diag, FL_EVERIFY,
 				       "block %llu and following differ from what was written",
 				       (unsigned long long)part->to);
