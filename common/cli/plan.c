@@ -18,20 +18,20 @@ static uint64_t batch_blocks(uint64_t budget_blocks, uint32_t block_bytes)
 	return budget_blocks ? fl_max(fl_min(budget_blocks / 8, most), 1) : 0;
 }
 
+/* For plans that are only tried: nothing is shown. */
+static int silent_step(void *context, const char *unit, uint64_t done, uint64_t total)
+{
+	(void)context, (void)unit, (void)done, (void)total;
+	return fl_signals_stop_asked() ? FL_ECANCELLED : 0;
+}
+
 static int watch_step(void *context, const char *unit, uint64_t done, uint64_t total)
 {
 	struct run *run = context;
 
 	run->progress.unit = unit;
 	fl_progress_update(&run->progress, done, total);
-	return fl_signals_stop_asked() ? FL_ECANCELLED : 0;
-}
-
-/* For plans that are only tried: nothing is shown. */
-static int silent_step(void *context, const char *unit, uint64_t done, uint64_t total)
-{
-	(void)context, (void)unit, (void)done, (void)total;
-	return fl_signals_stop_asked() ? FL_ECANCELLED : 0;
+	return silent_step(context, unit, done, total);
 }
 
 /* Target layout and plan: where everything shall go, and the way there. */

@@ -11,7 +11,7 @@
 /* Chunks have 2^0 .. 2^(FL_SIM_ORDERS - 1) blocks: enough for blocks of 64 KiB. */
 #define FL_SIM_ORDERS 18
 
-#define FL_SIMGROUP_HEAD 201
+#define FL_SIMGROUP_HEAD 201 /* what a search looks at: s_mb_max_to_scan of mballoc.c, and one */
 
 /*
  * What is remembered of a group's first runs, up to FL_SIMGROUP_HEAD of them, since searches on a

@@ -103,17 +103,7 @@ bool fl_simgroup_next(const struct fl_simgroup *group, uint32_t from, uint32_t l
 /* The bits of a word from which on so many are set (1 .. 64), in it and in the next. */
 static inline uint64_t begins_of(uint64_t word, uint64_t next, uint32_t len)
 {
-	uint32_t have = 1, step;
-
-	/* Mostly nothing is left after these two, which the processor then foresees. */
-	if (len >= 4) {
-		word &= word >> 1 | next << (WORD_BITS - 1);
-		next &= next >> 1;
-		word &= word >> 2 | next << (WORD_BITS - 2);
-		next &= next >> 2;
-		have = 4;
-	}
-	for (; have < len && word; have += step) {
+	for (uint32_t have = 1, step; have < len && word; have += step) {
 		step = (uint32_t)fl_min(have, len - have);
 		word &= word >> step | next << (WORD_BITS - step);
 		next &= next >> step;
