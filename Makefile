@@ -7,7 +7,7 @@ DESTDIR ?=
 CFLAGS ?= -O2 -g
 
 # What demo and check need beside make, as Debian packages; the only list.
-packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev e2fsprogs
+packages := gcc libc6-dev libext2fs-dev libblkid-dev libjansson-dev libaio-dev e2fsprogs
 packages += libcmocka-dev patch attr mount fdisk xz-utils jq groff-base clang clang-format cppcheck
 packages += libclang-rt-dev valgrind fio
 
@@ -16,7 +16,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototype
 WARNINGS += $(if $(filter 1,$(WERROR)),-Werror)
 fl_cppflags := -Iinclude -I. -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 fl_cflags := -std=gnu11 $(WARNINGS) -MMD -MP
-fl_libs := -lext2fs -lcom_err -lblkid -ljansson
+fl_libs := -lext2fs -lcom_err -lblkid -ljansson -laio
 
 programs := frag defrag
 headers := $(wildcard include/fraglab/*.h)
@@ -69,7 +69,7 @@ $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/tests/lib.a $(BUILD)/modul
 	$(call link,-lcmocka $(fl_libs))
 
 $(BUILD)/images/sample: $(call objects,images) $(BUILD)/libfraglab.a
-	$(call link,-lext2fs -lcom_err)
+	$(call link,$(fl_libs))
 
 # The independent reader: no library of ours.
 $(BUILD)/tests/digest: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,digest digest_list digest_inode hash128)
@@ -106,7 +106,7 @@ $(kernel_tools): $(BUILD)/tests/%: $(BUILD)/obj/tests/kernel/%.o $(BUILD)/libfra
 # Tools of the bench, one file each.
 bench_tools := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 $(bench_tools): $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libfraglab.a
-	$(call link,-lext2fs -lcom_err)
+	$(call link,$(fl_libs))
 
 # libFuzzer targets, each with what they share; `make fuzz` builds all in $(BUILD)/fuzz by clang.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))

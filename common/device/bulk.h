@@ -9,7 +9,7 @@
 
 struct fl_bulk;
 
-/* fd is borrowed and must outlive it. Starts threads. FL_ENOMEM. */
+/* fd is borrowed and must outlive it. FL_ENOMEM. */
 int fl_bulk_new(int fd, uint64_t size_bytes, bool read_only, struct fl_bulk **bulk) FL_CHECKED;
 /* NULL is legal. */
 void fl_bulk_free(struct fl_bulk *bulk);

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #define DEFAULT_BUFFER_BYTES (UINT64_C(256) << 20)
-/* For direct I/O on any disk. */
-#define ALIGN_BYTES 4096u
 /* Longer transfers are cut, so that several are under way. */
 #define TRANSFER_BYTES (UINT64_C(1) << 20)
 
@@ -340,9 +338,9 @@ int move_copier_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_
 	made->plan = plan;
 	made->block_bytes = fl_fs_geometry(fs)->block_bytes;
 	made->buffer_blocks = buffer_blocks(map, plan, options);
-	made->buffer = fl_alloc_aligned(made->buffer_blocks, made->block_bytes, ALIGN_BYTES);
+	made->buffer = fl_alloc_buffer(made->buffer_blocks, made->block_bytes);
 	if (options->verify)
-		made->check = fl_alloc_aligned(TRANSFER_BYTES, 1, ALIGN_BYTES);
+		made->check = fl_alloc_buffer(TRANSFER_BYTES, 1);
 	if (!made->buffer || (options->verify && !made->check)) {
 		move_copier_free(made);
 		return FL_ENOMEM;

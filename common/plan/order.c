@@ -12,9 +12,24 @@
  * does not grow with the square of a file's extents, a batch holds at least this share of them.
  */
 #define BATCH_SHARE 8
-/* Pieces are split, and cycles broken, when less than this share of what waits is ready. */
+/*
+ * Pieces are split, and cycles broken, when less than this share of what waits is ready (of an
+ * eviction at most, for cycles). Splitting makes pieces that each take a request of their own, and
+ * one leads to others: of what waits for the places that the parts leave. Evicting copies twice.
+ * So splitting comes first, until there are GROWTH_PERCENT of the pieces that it began with; then
+ * evicting, as long as it copies no more than one part of so many of what had to move: there is
+ * little to gain by it where much is free. Chosen by measurement, on layouts that a kernel aged:
+ * 90 % full, 487,150 moves became 214,305 of 1.09 times the blocks.
+ */
 #define SPLIT_SHARE 16
 #define EVICT_SHARE 64
+#define GROWTH_PERCENT 125
+#define SPLIT_SHARE_GROWN 1024
+#define EVICT_SHARE_GROWN 4
+#define EVICTED_ROOMY 32
+#define EVICTED_TIGHT 5
+/* Tight: less is free than this share of what has to move. */
+#define TIGHT_SHARE 4
 /* The pace is looked at after so many batches: they should fill half of what is free. */
 #define PACE_BATCHES 64
 
@@ -112,23 +127,42 @@ static uint64_t evict_limit(const struct order *order)
 	return fl_min(order->batch_blocks, order->budget / 2 + 1);
 }
 
-/* Whether so little is ready that breaking cycles now saves more flushes than it copies. */
-static bool slow(const struct order *order)
+/* Whether evicting is better than splitting. */
+static bool has_grown(const struct order *order)
 {
-	return order->ready_blocks <
-	       fl_min(order->waiting_blocks, evict_limit(order)) / EVICT_SHARE;
+	uint64_t needed = order->plan->needed_blocks;
+	bool tight = order->map->free_blocks < needed / TIGHT_SHARE;
+
+	return order->pieces.count / GROWTH_PERCENT > order->pieces_before / 100 &&
+	       order->evicted_blocks < needed / (tight ? EVICTED_TIGHT : EVICTED_ROOMY);
+}
+
+static bool lacks_parts(const struct order *order, bool grown)
+{
+	unsigned share = grown ? SPLIT_SHARE_GROWN : SPLIT_SHARE;
+
+	return !order->ready_blocks || order->ready_blocks < order->waiting_blocks / share;
+}
+
+/* Whether so little is ready that breaking cycles now saves more than it copies. */
+static bool is_slow(const struct order *order, bool grown)
+{
+	unsigned share = grown ? EVICT_SHARE_GROWN : EVICT_SHARE;
+
+	return order->ready_blocks < fl_min(order->waiting_blocks, evict_limit(order)) / share ||
+	       (!order->ready_blocks && !order->trees_ready.count);
 }
 
 static int form_batch(struct order *order, bool evict, bool *moved)
 {
-	uint64_t evicted;
+	bool grown = has_grown(order);
 	int error = 0;
 
 	order->budget = fl_blockset_count(order->scratch);
-	if (!order->ready_blocks || order->ready_blocks < order->waiting_blocks / SPLIT_SHARE)
+	if (lacks_parts(order, grown))
 		error = order_split_partial(order);
-	if (!error && (evict || slow(order) || (!order->ready_blocks && !order->trees_ready.count)))
-		error = order_evict(order, evict_limit(order), &evicted);
+	if (!error && (evict || is_slow(order, grown)))
+		error = order_evict(order, evict_limit(order));
 	if (!error && !order->touched.count)
 		error = order_lend(order);
 	if (!error)
@@ -200,6 +234,7 @@ int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 	error = order_setup(&order);
 	if (!error) {
 		order.plan->needed_blocks = order.waiting_blocks;
+		order.pieces_before = order.pieces.count;
 		error = run(&order, diag);
 		order.plan->left_blocks = order.waiting_blocks;
 	}

@@ -86,6 +86,8 @@ struct order {
 	FL_ARRAY(uint32_t) trees_ready; /* files whose tree alone can go home */
 	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */
 	struct fl_runs freed;		/* by the batch that is being formed */
+	size_t pieces_before;		/* how many there were at first */
+	uint64_t evicted_blocks;	/* in all */
 	uint64_t waiting_blocks;	/* data blocks not at their destination */
 	uint64_t waiting_before;	/* when the pace was looked at last; 0: not yet */
 	size_t trees_away;		/* files whose tree is not at its final place */
@@ -124,10 +126,9 @@ int order_split_partial(struct order *order) FL_CHECKED;
 
 /*
  * Breaks cycles, and chains so long that following them would cost many batches: moves pieces
- * that block others into scratch space, marking their files as touched. *blocks counts what was
- * evicted, 0 when nothing could be.
+ * that block others into scratch space, about `limit` blocks, marking their files as touched.
  */
-int order_evict(struct order *order, uint64_t limit, uint64_t *blocks) FL_CHECKED;
+int order_evict(struct order *order, uint64_t limit) FL_CHECKED;
 
 /* Whether there is scratch for the file's mapping tree in the batch that is being formed. */
 bool order_affordable(const struct order *order, uint32_t file);

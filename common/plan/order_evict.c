@@ -7,8 +7,8 @@
 
 /* Free runs looked at for one that holds a whole piece. */
 #define SCRATCH_LOOKS 32
-/* Pieces with more than so many before them are not waited for. */
-#define LONG_CHAIN 64
+/* Pieces with more than so many before them are not waited for: each would cost a batch. */
+#define LONG_CHAIN 8
 
 static int take_lent(struct order *order, uint64_t len, struct fl_run *run)
 {
@@ -168,10 +168,24 @@ int order_lend(struct order *order)
 	return error;
 }
 
-/* Moves a waiting piece, or as much of it as there is scratch for, out of the way. */
+/* Cuts a piece that is longer than `len`; *tail is what is left of it, else NONE. */
+static int cut_to(struct order *order, uint32_t index, uint64_t len, uint32_t *tail)
+{
+	*tail = NONE;
+	if (len >= order->pieces.at[index].len)
+		return 0;
+	order->files.at[order->pieces.at[index].file].waiting++;
+	return piece_split(order, index, (uint32_t)len, tail);
+}
+
+/*
+ * Moves a waiting piece, or as much of it as there is scratch for, out of the way. Its parts are
+ * counted anew when they are not cut any more: what is queued as ready must stay as it is.
+ */
 static int evict_piece(struct order *order, uint32_t index, uint64_t *blocks)
 {
 	uint32_t tail = index;
+	bool whole = true;
 	int error = 0;
 
 	/* A file that is touched without a move would be rewritten for nothing. */
@@ -183,29 +197,28 @@ static int evict_piece(struct order *order, uint32_t index, uint64_t *blocks)
 
 		error = order_take_scratch(order, fl_min(order->budget, order->pieces.at[tail].len),
 					   &run);
-		if (error)
-			return error == FL_ENOROOM ? 0 : error;
-		order->budget -= run.len;
-		index = tail;
-		tail = NONE;
-		if (run.len < order->pieces.at[index].len) {
-			error = piece_split(order, index, (uint32_t)run.len, &tail);
-			if (error)
-				return error;
-			order->files.at[order->pieces.at[index].file].waiting++;
-			error = piece_recount(order, index);
-			if (!error)
-				error = piece_recount(order, tail);
-			if (error)
-				return error;
+		if (error == FL_ENOROOM) {
+			error = 0;
+			break;
 		}
+		if (error)
+			return error;
+		index = tail;
+		error = cut_to(order, index, run.len, &tail);
+		if (error)
+			return error;
+		order->budget -= run.len;
+		*blocks += run.len;
+		order->evicted_blocks += run.len;
 		piece = &order->pieces.at[index];
 		piece->from = piece->at;
 		piece->at = run.start;
 		piece->moving = piece->evicted = true;
-		*blocks += run.len;
+		whole = whole && tail == NONE;
+		if (!whole)
+			error = piece_recount(order, index);
 	}
-	return error;
+	return error || whole || tail == NONE ? error : piece_recount(order, tail);
 }
 
 /* What sits on the first occupied block of a waiting piece's destination that is not about to
@@ -255,9 +268,12 @@ static int end_walk(struct order *order, uint32_t depth, uint64_t *blocks)
 		struct piece *piece = &order->pieces.at[index];
 
 		piece->depth = ++depth;
-		if (depth > LONG_CHAIN && piece->kind == PIECE_DATA &&
-		    order_affordable(order, piece->file))
-			error = evict_piece(order, index, blocks);
+		if (depth <= LONG_CHAIN || piece->kind != PIECE_DATA ||
+		    !order_affordable(order, piece->file))
+			continue;
+		error = evict_piece(order, index, blocks);
+		/* Those that wait for it wait for nothing else. */
+		depth = 0;
 	}
 	return error;
 }
@@ -295,13 +311,13 @@ static int walk_from(struct order *order, uint32_t index, uint32_t pass_start, u
 	return end_walk(order, 0, blocks);
 }
 
-int order_evict(struct order *order, uint64_t limit, uint64_t *blocks)
+int order_evict(struct order *order, uint64_t limit)
 {
 	uint32_t pass_start = order->walk;
 	size_t count = order->pieces.count;
+	uint64_t blocks = 0;
 
-	*blocks = 0;
-	for (size_t i = 0; i < count && *blocks < limit; i++) {
+	for (size_t i = 0; i < count && blocks < limit; i++) {
 		uint32_t index = (uint32_t)((order->walk_start + i) % count);
 		const struct piece *piece = &order->pieces.at[index];
 		int error;
@@ -309,10 +325,10 @@ int order_evict(struct order *order, uint64_t limit, uint64_t *blocks)
 		if (piece->state != PIECE_WAITING || piece->kind == PIECE_TREE_NOW ||
 		    !piece->blocked || piece->walk > pass_start)
 			continue;
-		error = walk_from(order, index, pass_start, blocks);
+		error = walk_from(order, index, pass_start, &blocks);
 		if (error)
 			return error;
-		if (*blocks >= limit)
+		if (blocks >= limit)
 			order->walk_start = index;
 	}
 	return 0;

@@ -55,8 +55,12 @@ void fl_array_free_(void **at);
 
 /* malloc/calloc of count * item_bytes with the product checked; NULL on overflow or no memory. */
 void *fl_alloc(size_t count, size_t item_bytes);
-/* malloc of so much at an address that is a multiple of align_bytes (a power of two); or NULL. */
-void *fl_alloc_aligned(size_t count, size_t item_bytes, size_t align_bytes);
+/*
+ * malloc of so much for direct I/O: aligned for any disk, and in huge pages where it is large and
+ * the host has them: to touch 256 MiB for the first time took 0.4 s in small ones, in a virtual
+ * machine, and nothing measurable in huge ones. NULL: no memory.
+ */
+void *fl_alloc_buffer(size_t count, size_t item_bytes);
 
 /* Three-way comparison for comparators. */
 #define fl_compare(a, b) (((a) > (b)) - ((a) < (b)))

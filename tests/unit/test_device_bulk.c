@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many transfers at once: on a raw file against a copy in memory, aligned as direct I/O wants
- * them and not; through a window; what fails, and which. And the threads below.
+ * them and not; through a window; what fails, and which.
  */
 #include "tests/unit/device_files.h"
-
-#include <stdatomic.h>
-
-#include "common/device/pool.h"
 
 #define SIZE (4 * MIB)
 
@@ -45,7 +41,7 @@ static void draw(struct fl_rng *rng, struct lot *lot, size_t unit, bool write)
 static void test_random(void **state)
 {
 	static const size_t units[] = {4096, 512, 1};
-	struct lot lot = {.buffer = fl_alloc_aligned(SIZE, 1, 4096)};
+	struct lot lot = {.buffer = fl_alloc_buffer(SIZE, 1)};
 	uint8_t *now = calloc(1, SIZE);
 	struct fl_device *file, *window;
 	struct fl_rng rng;
@@ -118,57 +114,11 @@ static void test_failures(void **state)
 	fl_device_close(device);
 }
 
-struct work {
-	atomic_int calls[1000];
-	size_t fail_from; /* from this index on */
-};
-
-static int count_call(void *context, size_t index)
-{
-	struct work *work = context;
-
-	work->calls[index]++;
-	return index >= work->fail_from ? FL_EIO : 0;
-}
-
-/* Each index once; after a failure no more, and the lowest that failed. */
-static void test_pool(void **state)
-{
-	static const size_t threads[] = {0, 1, 7};
-	static struct work work;
-
-	(void)state;
-	for (size_t t = 0; t < 3; t++) {
-		struct fl_pool *pool;
-		size_t failed;
-
-		assert_int_equal(fl_pool_new(threads[t], &pool), 0);
-		for (size_t count = 0; count <= 1000; count = count * 2 + 1) {
-			memset(&work, 0, sizeof(work));
-			work.fail_from = SIZE_MAX;
-			assert_int_equal(fl_pool_run(pool, count, count_call, &work, &failed), 0);
-			for (size_t i = 0; i < 1000; i++)
-				assert_int_equal(work.calls[i], i < count);
-			memset(&work, 0, sizeof(work));
-			work.fail_from = 3;
-			assert_int_equal(fl_pool_run(pool, count, count_call, &work, &failed),
-					 count > 3 ? FL_EIO : 0);
-			if (count > 3)
-				assert_int_equal(failed, 3);
-			for (size_t i = 3 + threads[t] + 1; i < 1000; i++)
-				assert_int_equal(work.calls[i], 0);
-		}
-		fl_pool_free(pool);
-	}
-	fl_pool_free(NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_random, enter, leave),
 		cmocka_unit_test_setup_teardown(test_failures, enter, leave),
-		cmocka_unit_test(test_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
