@@ -119,10 +119,9 @@ static void transfer_plainly(struct fl_bulk *bulk, size_t index)
 {
 	const struct fl_transfer *item = &bulk->items[index];
 	uint64_t position = bulk->base + item->position;
-	int error = item->write ? fl_device_file_pwrite(bulk->fd, item->buffer, item->length,
-							position)
-				: fl_device_file_pread(bulk->fd, item->buffer, item->length,
-						       position);
+	int error = item->write
+			    ? fl_device_file_pwrite(bulk->fd, item->buffer, item->length, position)
+			    : fl_device_file_pread(bulk->fd, item->buffer, item->length, position);
 
 	if (error && (!bulk->error || index < bulk->failed)) {
 		bulk->error = error;
