@@ -50,7 +50,7 @@ same_ranking() { # COLUMN
 for image in fresh aged defragmented; do
 	attach "$work/$image.img" ro,noload || { fail "mount $image"; finish; }
 	drop_caches
-	record "$work/trace" R "$readall" "$mounted" 131072 || fail "$image: reading all files"
+	record "$work/trace" R "$readall" "$mounted" 131072 path || fail "$image: reading all files"
 	detach
 	read -r ios ratio seeks < <(measured "$work/trace")
 	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" read-all --max-io 1280K)

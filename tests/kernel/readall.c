@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads every file below a directory in path order, whole, with read(2), as cat or tar would.
- * What the block tracer sees of it is compared with the analyzer's read-all. Prints nothing.
+ * Reads every file below a directory, whole, with read(2): in path order, or in that in which the
+ * kernel lists directories, as tar does. What the block tracer sees of the first is compared with
+ * the analyzer's read-all. Prints nothing.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 
 static char *buffer;
 static size_t buffer_bytes;
+static int (*order)(const struct dirent **, const struct dirent **); /* NULL: as it comes */
 
 static int by_bytes(const struct dirent **left, const struct dirent **right)
 {
@@ -44,7 +46,7 @@ static int read_tree(int parent, const char *name)
 
 	if (fd < 0)
 		return -1;
-	count = scandirat(fd, ".", &entries, NULL, by_bytes);
+	count = scandirat(fd, ".", &entries, NULL, order);
 	if (count < 0)
 		goto out;
 	for (int i = 0; i < count; i++) {
@@ -75,9 +77,10 @@ int main(int argc, char **argv)
 {
 	char *end = NULL;
 
-	buffer_bytes = argc == 3 ? strtoul(argv[2], &end, 10) : 0;
-	if (!end || *end || !buffer_bytes) {
-		(void)fprintf(stderr, "Usage: readall DIRECTORY BYTES_A_READ\n");
+	buffer_bytes = argc == 4 ? strtoul(argv[2], &end, 10) : 0;
+	order = argc == 4 && !strcmp(argv[3], "path") ? by_bytes : NULL;
+	if (!end || *end || !buffer_bytes || (!order && strcmp(argv[3], "listed"))) {
+		(void)fprintf(stderr, "Usage: readall DIRECTORY BYTES_A_READ path|listed\n");
 		return 2;
 	}
 	buffer = malloc(buffer_bytes);
