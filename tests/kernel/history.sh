@@ -7,7 +7,8 @@
 #   FULL=1 tests/kernel/history.sh          three profiles; 1, 6 and 24 months; prints a table
 #   FULL=1 DISK=1 tests/kernel/history.sh   the same with the images on the disk: how long it takes
 #
-# PROFILES, MONTHS, SEED and SAMPLE (arguments of sample) change what FULL takes.
+# PROFILES, MONTHS, SEED and SAMPLE (arguments of sample) change what FULL takes. DATA=1: with data
+# in the image that frag ages, which it has to move; else they are holes.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/common.sh
 need mke2fs mount umount jq find
@@ -19,8 +20,10 @@ relive=$BUILD/tests/relive layouts=$BUILD/tests/layouts
 trap 'clean_up; rm -rf "$memory"' EXIT
 
 start() { # IMAGE ARGUMENTS OF sample: the image, and $memory/start.img where its files are empty
+	local hollow=--hollow
+	[ -z "${DATA:-}" ] || hollow=
 	rm -f "$1" "$memory/start.img"
-	"$sample" --hollow "${@:2}" "$1" && copy "$1" "$memory/start.img" &&
+	"$sample" $hollow "${@:2}" "$1" && copy "$1" "$memory/start.img" &&
 		mount_for_writing "$memory/start.img" || return
 	find "$mounted" -xdev -type f -size +0 -exec truncate -c -s 0 {} +
 	unmount_image
