@@ -133,7 +133,7 @@ static bool has_grown(const struct order *order)
 	uint64_t needed = order->plan->needed_blocks;
 	bool tight = order->map->free_blocks < needed / TIGHT_SHARE;
 
-	return order->pieces.count / GROWTH_PERCENT > order->pieces_before / 100 &&
+	return order->pieces.count * 100 > order->pieces_before * GROWTH_PERCENT &&
 	       order->evicted_blocks < needed / (tight ? EVICTED_TIGHT : EVICTED_ROOMY);
 }
 
