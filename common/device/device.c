@@ -197,10 +197,11 @@ int fl_device_data_next(struct fl_device *device, uint64_t position, uint64_t *s
 	return 0;
 }
 
-void fl_device_forget(struct fl_device *device, uint64_t length, uint64_t position)
+void fl_device_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+		      uint64_t position)
 {
-	if (device->ops->forget && length && inside(device, length, position))
-		device->ops->forget(device, length, position);
+	if (device->ops->advise && length && inside(device, length, position))
+		device->ops->advise(device, advice, length, position);
 }
 
 void fl_device_close(struct fl_device *device)

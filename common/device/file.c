@@ -189,13 +189,14 @@ static int file_data_next(struct fl_device *device, uint64_t position, uint64_t 
 }
 
 /* Whole pages only are dropped. What the host refuses to drop is then read from its memory. */
-static void file_forget(struct fl_device *device, uint64_t length, uint64_t position)
+static void file_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+			uint64_t position)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = position / page * page;
 	uint64_t end = fl_div_up(position + length, page) * page;
 
 	(void)posix_fadvise(as_file(device)->fd, (off_t)start, (off_t)(end - start),
-			    POSIX_FADV_DONTNEED);
+			    advice == FL_ADVICE_FORGET ? POSIX_FADV_DONTNEED : POSIX_FADV_WILLNEED);
 }
 
 /* Closing releases the locks. Durability was flush's job, so a failing close says nothing new. */
@@ -216,7 +217,7 @@ static const struct fl_device_ops file_ops = {
 	.punch = file_punch,
 	.zero = file_zero,
 	.data_next = file_data_next,
-	.forget = file_forget,
+	.advise = file_advise,
 	.close = file_close,
 };
 
@@ -229,7 +230,7 @@ static const struct fl_device_ops block_ops = {
 	.write = file_write,
 	.many = file_many,
 	.flush = file_flush,
-	.forget = file_forget,
+	.advise = file_advise,
 	.close = file_close,
 };
 

@@ -264,6 +264,13 @@ static int overlay_data_next(struct fl_device *device, uint64_t position, uint64
 	return 0;
 }
 
+static void overlay_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+			   uint64_t position)
+{
+	if (as_overlay(device)->below)
+		fl_device_advise(as_overlay(device)->below, advice, length, position);
+}
+
 static void overlay_close(struct fl_device *device)
 {
 	fl_pages_free(&as_overlay(device)->pages);
@@ -277,6 +284,7 @@ static const struct fl_device_ops overlay_ops = {
 	.punch = overlay_punch,
 	.zero = overlay_punch,
 	.data_next = overlay_data_next,
+	.advise = overlay_advise,
 	.close = overlay_close,
 };
 

@@ -90,9 +90,10 @@ static int recorder_data_next(struct fl_device *device, uint64_t position, uint6
 	return fl_device_data_next(as_recorder(device)->below, position, start, length);
 }
 
-static void recorder_forget(struct fl_device *device, uint64_t length, uint64_t position)
+static void recorder_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+			    uint64_t position)
 {
-	fl_device_forget(as_recorder(device)->below, length, position);
+	fl_device_advise(as_recorder(device)->below, advice, length, position);
 }
 
 static void recorder_close(struct fl_device *device)
@@ -122,7 +123,7 @@ int fl_device_recorder(struct fl_device *below,
 		.punch = below->ops->punch ? recorder_punch : NULL,
 		.zero = below->ops->zero ? recorder_zero : NULL,
 		.data_next = recorder_data_next,
-		.forget = recorder_forget,
+		.advise = recorder_advise,
 		.close = recorder_close,
 	};
 	recorder->device.ops = &recorder->ops;

@@ -206,9 +206,10 @@ static int undo_data_next(struct fl_device *device, uint64_t position, uint64_t 
 	return rc;
 }
 
-static void undo_forget(struct fl_device *device, uint64_t length, uint64_t position)
+static void undo_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+			uint64_t position)
 {
-	fl_device_forget(as_undo(device)->below, length, position);
+	fl_device_advise(as_undo(device)->below, advice, length, position);
 }
 
 static void undo_close(struct fl_device *device)
@@ -253,7 +254,7 @@ int fl_device_undo(struct fl_device *below, const char *path, uint64_t position,
 		.punch = below->ops->punch ? undo_punch : NULL,
 		.zero = below->ops->zero ? undo_zero : NULL,
 		.data_next = undo_data_next,
-		.forget = undo_forget,
+		.advise = undo_advise,
 		.close = undo_close,
 	};
 	undo->device.ops = &undo->ops;

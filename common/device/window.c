@@ -81,11 +81,12 @@ static int window_data_next(struct fl_device *device, uint64_t position, uint64_
 	return 0;
 }
 
-static void window_forget(struct fl_device *device, uint64_t length, uint64_t position)
+static void window_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+			  uint64_t position)
 {
 	struct window *window = as_window(device);
 
-	fl_device_forget(window->below, length, window->base + position);
+	fl_device_advise(window->below, advice, length, window->base + position);
 }
 
 static void window_close(struct fl_device *device)
@@ -113,7 +114,7 @@ int fl_device_window(struct fl_device *below, uint64_t length, uint64_t position
 		.punch = below->ops->punch ? window_punch : NULL,
 		.zero = below->ops->zero ? window_zero : NULL,
 		.data_next = window_data_next,
-		.forget = window_forget,
+		.advise = window_advise,
 		.close = window_close,
 	};
 	window->device.ops = &window->ops;

@@ -29,7 +29,7 @@ static int read_fresh(struct fl_fs *fs, void *buffer, size_t length, struct fl_d
 {
 	int error;
 
-	fl_device_forget(fs->io.device, length, place(fs));
+	fl_device_advise(fs->io.device, FL_ADVICE_FORGET, length, place(fs));
 	error = fl_device_read(fs->io.device, buffer, length, place(fs));
 	return error ? fl_fail(diag, error, "cannot read the block of multiple mount protection")
 		     : 0;

@@ -230,13 +230,29 @@ static int build_ranks(struct scan *scan, struct entries *entries)
 	return 0;
 }
 
+/* Of the next directories, in order of their inodes. */
+static void announce(struct scan *scan, const struct entries *entries, size_t first)
+{
+	size_t end = fl_min(scan->directories.count, first + SCAN_AHEAD);
+
+	for (size_t i = first; i < end; i++) {
+		uint32_t file = fl_scan_rank_find(&entries->files, scan->directories.at[i].ino);
+
+		if (file != NO_INDEX)
+			fl_scan_announce_directory(scan, &scan->map->files.at[file]);
+	}
+}
+
 int fl_scan_entries_read(struct scan *scan, struct entries *entries)
 {
 	unsigned char *buffer = malloc(scan->map->geo.block_bytes);
 	int error = buffer ? build_ranks(scan, entries) : FL_ENOMEM;
 
-	for (size_t i = 0; i < scan->directories.count && !error; i++)
+	for (size_t i = 0; i < scan->directories.count && !error; i++) {
+		if (i % SCAN_AHEAD == 0)
+			announce(scan, entries, i);
 		error = read_directory(scan, entries, &scan->directories.at[i], buffer);
+	}
 	free(buffer);
 	return error;
 }

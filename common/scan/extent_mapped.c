@@ -137,6 +137,7 @@ static int descend(struct walk *walk, struct level *level, struct level *child, 
 	first = EXT_FIRST_EXTENT(child->node);
 	if (ext2fs_le32_to_cpu(first->ee_block) != start)
 		return damaged(walk, child, "does not begin where its index entry says");
+	fl_scan_announce_children(scan, child->node, bytes);
 	if (fl_array_push(&scan->map->trees, child->block))
 		return FL_ENOMEM;
 	walk->subject->file->tree_count++;

@@ -112,6 +112,8 @@ static int map_pointer(struct walk *walk, uint32_t pointer, unsigned height)
 	if (!error)
 		error = fl_scan_read_block(scan, walk->subject->ino, pointer,
 					   scan->nodes + height * bytes);
+	if (!error && height > 1)
+		fl_scan_announce_pointers(scan, pointers, count);
 	for (size_t i = 0; i < count && !error; i++)
 		error = map_pointer(walk, ext2fs_le32_to_cpu(pointers[i]), height - 1);
 	return error;

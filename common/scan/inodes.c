@@ -40,10 +40,8 @@ static bool is_reserved(const struct scan *scan, fl_ino ino)
 }
 
 /* True when i_block maps blocks, and is not a device number, a symlink's text or file data. */
-static bool maps_blocks(const struct subject *subject)
+static bool maps_blocks(const struct ext2_inode *inode)
 {
-	const struct ext2_inode *inode = subject->inode;
-
 	if (inode->i_flags & EXT4_INLINE_DATA_FL)
 		return false;
 	switch (inode->i_mode & LINUX_S_IFMT) {
@@ -242,7 +240,7 @@ static int take_in(struct scan *scan, fl_ino ino, const struct ext2_inode *inode
 		return damaged(scan, ino, "is of no known type");
 	file.kind = (uint8_t)kind_of(scan, &subject);
 	file.mapping = is_extent_mapped ? FL_MAPPING_EXTENTS : FL_MAPPING_INDIRECT;
-	has_blocks = maps_blocks(&subject);
+	has_blocks = maps_blocks(inode);
 	error = note_xattr(scan, &subject, &has_xattr);
 	if (!error && has_blocks)
 		error = is_extent_mapped ? fl_scan_extent_mapped(scan, &subject)
@@ -297,20 +295,60 @@ static int next_inode(struct scan *scan, ext2_inode_scan inodes, ext2_ino_t *ino
 	return 0;
 }
 
+/* Inodes that have been read, and whose mapping blocks have been announced. */
+struct window {
+	unsigned char *inodes; /* SCAN_AHEAD, inode_bytes each */
+	size_t inode_bytes;
+	ext2_ino_t inos[SCAN_AHEAD];
+	size_t count;
+};
+
+static const struct ext2_inode *inode_at(const struct window *window, size_t index)
+{
+	return (const struct ext2_inode *)(window->inodes + index * window->inode_bytes);
+}
+
+/* The next ones in use; none at the end. */
+static int fill(struct scan *scan, ext2_inode_scan inodes, struct window *window)
+{
+	window->count = 0;
+	while (window->count < SCAN_AHEAD) {
+		const struct ext2_inode *inode = inode_at(window, window->count);
+		ext2_ino_t *ino = &window->inos[window->count];
+		int error = next_inode(scan, inodes, ino, (struct ext2_inode *)(uintptr_t)inode);
+
+		if (error || !*ino)
+			return error;
+		if (maps_blocks(inode))
+			fl_scan_announce_mapping(scan, inode);
+		window->count++;
+	}
+	return 0;
+}
+
+static void report(struct scan *scan, fl_ino ino, uint64_t *reported)
+{
+	if (scan->progress && ino - *reported >= PROGRESS_INODES) {
+		*reported = ino;
+		scan->progress(scan->context, ino, scan->ext2->super->s_inodes_count);
+	}
+}
+
 int fl_scan_inodes(struct scan *scan)
 {
 	int buffer_blocks = (int)fl_max(8, READ_BYTES / scan->map->geo.block_bytes);
 	uint64_t total = scan->ext2->super->s_inodes_count, reported = 0;
 	ext2_inode_scan inodes = NULL;
-	struct ext2_inode *inode = NULL;
-	ext2_ino_t ino = 0;
+	struct window window = {
+		.inode_bytes = fl_max(scan->map->geo.inode_bytes, sizeof(struct ext2_inode_large)),
+	};
 	errcode_t code;
 	int error = load_inode_bitmap(scan);
 
 	if (error)
 		return error;
-	inode = malloc(fl_max(scan->map->geo.inode_bytes, sizeof(struct ext2_inode_large)));
-	if (!inode)
+	window.inodes = fl_alloc(SCAN_AHEAD, window.inode_bytes);
+	if (!window.inodes)
 		return FL_ENOMEM;
 	/* Opening reads the list of bad blocks too, but without looking at errors. */
 	code = scan->ext2->badblocks ? 0 : ext2fs_read_bb_inode(scan->ext2, &scan->ext2->badblocks);
@@ -321,23 +359,18 @@ int fl_scan_inodes(struct scan *scan)
 				error_message(code));
 		goto out;
 	}
-	for (;;) {
-		error = next_inode(scan, inodes, &ino, inode);
-		if (error || !ino)
-			break;
-		error = consider(scan, ino, inode);
-		if (error)
-			break;
-		if (scan->progress && ino - reported >= PROGRESS_INODES) {
-			reported = ino;
-			scan->progress(scan->context, ino, total);
+	do {
+		error = fill(scan, inodes, &window);
+		for (size_t i = 0; i < window.count && !error; i++) {
+			error = consider(scan, window.inos[i], inode_at(&window, i));
+			report(scan, window.inos[i], &reported);
 		}
-	}
+	} while (window.count && !error);
 	if (!error && scan->progress)
 		scan->progress(scan->context, total, total);
 out:
 	if (inodes)
 		ext2fs_close_inode_scan(inodes);
-	free(inode);
+	free(window.inodes);
 	return error;
 }

@@ -55,6 +55,21 @@ struct scan {
 	FL_ARRAY(struct fl_file) xattr_files;
 };
 
+/*
+ * ahead.c: announces what will be read soon. SCAN_AHEAD: so many inodes, directories or uses of
+ * xattr blocks are looked at ahead of the one at hand; the memory of so many inodes is taken.
+ */
+#define SCAN_AHEAD 512
+/* What an inode that maps blocks has of mapping blocks, as far as the inode tells. */
+void fl_scan_announce_mapping(struct scan *scan, const struct ext2_inode *inode);
+/* What an index node of so many bytes leads to, and what pointers of an indirect block do. */
+void fl_scan_announce_children(struct scan *scan, const struct ext3_extent_header *node,
+			       size_t bytes);
+void fl_scan_announce_pointers(struct scan *scan, const uint32_t *pointers, size_t count);
+void fl_scan_announce_directory(struct scan *scan, const struct fl_file *file);
+/* In order of blocks. */
+void fl_scan_announce_xattrs(struct scan *scan, const struct xattr_use *uses, size_t count);
+
 /* The inode at hand. */
 struct subject {
 	fl_ino ino;

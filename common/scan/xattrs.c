@@ -112,7 +112,13 @@ int fl_scan_xattrs(struct scan *scan)
 	if (!buffer)
 		return FL_ENOMEM;
 	qsort(uses, count, sizeof(*uses), compare_uses);
-	for (size_t i = 0; i < count && !error; i += users) {
+	for (size_t i = 0, announced = 0; i < count && !error; i += users) {
+		if (i >= announced) {
+			size_t some = fl_min(count - i, SCAN_AHEAD);
+
+			fl_scan_announce_xattrs(scan, uses + i, some);
+			announced = i + some;
+		}
 		for (users = 1; i + users < count && uses[i + users].block == uses[i].block;)
 			users++;
 		error = check_block(scan, &uses[i], users, buffer);

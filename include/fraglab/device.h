@@ -15,6 +15,17 @@ struct fl_device;
 
 enum fl_device_op { FL_OP_READ, FL_OP_WRITE, FL_OP_FLUSH, FL_OP_PUNCH, FL_OP_ZERO };
 
+enum fl_device_advice {
+	/*
+	 * The next read of the range sees what is on the disk now, also where another machine has
+	 * written it: what this host keeps of it is dropped, as far as it can be. Flush before.
+	 */
+	FL_ADVICE_FORGET,
+	/* It will be read soon: the disk may begin now, and with other ranges in an order it likes.
+	 */
+	FL_ADVICE_SOON,
+};
+
 /* One of many transfers. A write only reads its buffer. */
 struct fl_transfer {
 	void *buffer;
@@ -53,8 +64,9 @@ struct fl_device_ops {
 	 */
 	int (*data_next)(struct fl_device *device, uint64_t position, uint64_t *start,
 			 uint64_t *length);
-	/* See fl_device_forget. NULL: nothing is kept. */
-	void (*forget)(struct fl_device *device, uint64_t length, uint64_t position);
+	/* See enum fl_device_advice. NULL: nothing is kept, nor read ahead. */
+	void (*advise)(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+		       uint64_t position);
 	/* Frees the implementation; a wrapper does not close what it wraps. */
 	void (*close)(struct fl_device *device);
 };
@@ -111,11 +123,9 @@ int fl_device_is_hole(struct fl_device *device, uint64_t length, uint64_t positi
 int fl_device_data_next(struct fl_device *device, uint64_t position, uint64_t *start,
 			uint64_t *length) FL_CHECKED;
 
-/*
- * The next read of the range sees what is on the disk now, also where another machine has written
- * it: what this host keeps of it is dropped, as far as it can be. Flush before.
- */
-void fl_device_forget(struct fl_device *device, uint64_t length, uint64_t position);
+/* Never waits, and cannot fail: a range outside the device is ignored. */
+void fl_device_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+		      uint64_t position);
 
 /* NULL is legal. */
 void fl_device_close(struct fl_device *device);

@@ -24,8 +24,9 @@ struct fake {
 	struct fl_device device;
 	struct fl_device_ops ops;
 	uint8_t bytes[256 * 1024];
-	uint64_t forgot_start, forgot_length; /* what the last forget was about */
-	uint64_t data_start, data_length;     /* what data_next says */
+	enum fl_device_advice advice;		/* the last */
+	uint64_t advised_start, advised_length; /* what it was about */
+	uint64_t data_start, data_length;	/* what data_next says */
 	int reads, writes, flushes, punches, zeros;
 	int fail; /* what writes, punches, zeros and data_next return */
 	uint64_t written_bytes, largest_write;
@@ -97,10 +98,12 @@ static inline int fake_data_next(struct fl_device *device, uint64_t position, ui
 	return 0;
 }
 
-static inline void fake_forget(struct fl_device *device, uint64_t length, uint64_t position)
+static inline void fake_advise(struct fl_device *device, enum fl_device_advice advice,
+			       uint64_t length, uint64_t position)
 {
-	as_fake(device)->forgot_start = position;
-	as_fake(device)->forgot_length = length;
+	as_fake(device)->advice = advice;
+	as_fake(device)->advised_start = position;
+	as_fake(device)->advised_length = length;
 }
 
 static inline int cannot(struct fl_device *device, uint64_t length, uint64_t position)

@@ -404,23 +404,30 @@ static int ignore(void *context, const struct fl_device_event *event)
 	return 0;
 }
 
-/* A wish to see what is on the disk reaches the bottom; who keeps nothing need not know. */
-static void forget_goes_down(void **state)
+/* Advice reaches the bottom; who keeps nothing need not know. */
+static void advice_goes_down(void **state)
 {
 	struct fake *fake = new_fake();
-	struct fl_device *window, *recorder;
+	struct fl_device *window, *recorder, *overlay;
 
 	(void)state;
 	assert_int_equal(fl_device_window(&fake->device, 4096, 512, &window), 0);
 	assert_int_equal(fl_device_recorder(window, ignore, NULL, &recorder), 0);
-	fl_device_forget(recorder, 512, 1024);
-	assert_int_equal(fake->forgot_length, 0);
-	fake->ops.forget = fake_forget;
-	fl_device_forget(recorder, 512, 1024);
-	assert_int_equal(fake->forgot_start, 1536);
-	assert_int_equal(fake->forgot_length, 512);
-	fl_device_forget(recorder, 512, 4096);
-	assert_int_equal(fake->forgot_start, 1536);
+	assert_int_equal(fl_device_overlay(recorder, &overlay), 0);
+	fl_device_advise(overlay, FL_ADVICE_FORGET, 512, 1024);
+	assert_int_equal(fake->advised_length, 0);
+	fake->ops.advise = fake_advise;
+	fl_device_advise(overlay, FL_ADVICE_FORGET, 512, 1024);
+	assert_int_equal(fake->advice, FL_ADVICE_FORGET);
+	assert_int_equal(fake->advised_start, 1536);
+	assert_int_equal(fake->advised_length, 512);
+	fl_device_advise(overlay, FL_ADVICE_FORGET, 512, 4096);
+	fl_device_advise(overlay, FL_ADVICE_FORGET, 0, 0);
+	assert_int_equal(fake->advised_start, 1536);
+	fl_device_advise(recorder, FL_ADVICE_SOON, 1024, 2048);
+	assert_int_equal(fake->advice, FL_ADVICE_SOON);
+	assert_int_equal(fake->advised_start, 2560);
+	fl_device_close(overlay);
 	fl_device_close(recorder);
 	fl_device_close(window);
 	fl_device_close(&fake->device);
@@ -429,7 +436,7 @@ static void forget_goes_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forget_goes_down), cmocka_unit_test(test_memory),
+		cmocka_unit_test(advice_goes_down), cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_huge), cmocka_unit_test(test_window),
 		cmocka_unit_test(test_overlay),	    cmocka_unit_test(test_overlay_data),
 		cmocka_unit_test(test_random),	    cmocka_unit_test(test_recorder),
