@@ -80,6 +80,85 @@ static void check_inode(struct bench *b, ext2_filsys ext2, ext2_ino_t ino, struc
 	}
 }
 
+/* --- what is read block by block has been announced before --- */
+
+struct watcher {
+	struct fl_device device;
+	struct fl_device *below; /* borrowed */
+	const struct fl_map *map;
+	unsigned char *awaited, *announced; /* a byte a block */
+	size_t late;
+	fl_pblk late_block; /* the first */
+};
+
+static int watch_read(struct fl_device *device, void *buffer, size_t length, uint64_t position)
+{
+	struct watcher *watcher = (struct watcher *)device;
+	uint64_t block = position / watcher->map->geo.block_bytes;
+
+	if (watcher->awaited[block] && !watcher->announced[block] && !watcher->late++)
+		watcher->late_block = block;
+	return fl_device_read(watcher->below, buffer, length, position);
+}
+
+static void watch_advise(struct fl_device *device, enum fl_device_advice advice, uint64_t length,
+			 uint64_t position)
+{
+	struct watcher *watcher = (struct watcher *)device;
+	uint32_t bytes = watcher->map->geo.block_bytes;
+
+	if (advice == FL_ADVICE_SOON)
+		memset(watcher->announced + position / bytes, 1, length / bytes);
+}
+
+static void watch_close(struct fl_device *device)
+{
+	(void)device;
+}
+
+static void await(struct watcher *watcher, const struct fl_file *file)
+{
+	const struct fl_map *map = watcher->map;
+
+	/* The lists of bad and of reserved blocks are read by libext2fs when it opens an image. */
+	if (file->kind == FL_KIND_BAD_BLOCKS || file->kind == FL_KIND_RESIZE)
+		return;
+	for (size_t t = 0; t < file->tree_count; t++)
+		watcher->awaited[map->trees.at[file->first_tree + t]] = 1;
+	for (size_t e = 0; e < file->extent_count; e++)
+		if (file->kind == FL_KIND_DIRECTORY || file->kind == FL_KIND_XATTR)
+			memset(watcher->awaited + map->extents.at[file->first_extent + e].pblk, 1,
+			       map->extents.at[file->first_extent + e].len);
+}
+
+static void check_announced(struct bench *b)
+{
+	static const struct fl_device_ops ops = {
+		.read = watch_read, .advise = watch_advise, .close = watch_close};
+	struct watcher watcher = {
+		.device = {.ops = &ops, .size_bytes = b->device->size_bytes, .read_only = true},
+		.below = b->device,
+		.map = b->map,
+		.awaited = calloc(b->map->geo.blocks, 1),
+		.announced = calloc(b->map->geo.blocks, 1)};
+	struct fl_fs *fs;
+	struct fl_map *map;
+
+	assert_non_null(watcher.awaited);
+	assert_non_null(watcher.announced);
+	assert_int_equal(fl_fs_open(&watcher.device, FL_FS_READ, &fs, &b->diag), 0);
+	for (size_t i = 0; i < b->map->files.count; i++)
+		await(&watcher, &b->map->files.at[i]);
+	assert_int_equal(fl_scan(fs, NULL, NULL, &map, &b->diag), 0);
+	if (watcher.late)
+		fail_msg("%zu blocks read and not announced, the first: %llu", watcher.late,
+			 (unsigned long long)watcher.late_block);
+	fl_map_free(map);
+	fl_fs_close(fs);
+	free(watcher.awaited);
+	free(watcher.announced);
+}
+
 /* Scans and compares every inode in use with the oracle. Accepts only images e2fsck likes. */
 static void check_image(struct bench *b)
 {
@@ -90,6 +169,7 @@ static void check_image(struct bench *b)
 
 	bench_fsck(b);
 	bench_scan_ok(b);
+	check_announced(b);
 	assert_int_equal(ext2fs_open(b->path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &ext2), 0);
 	assert_int_equal(ext2fs_read_bitmaps(ext2), 0);
 	assert_int_equal(ext2fs_open_inode_scan(ext2, 0, &scan), 0);
