@@ -11,7 +11,7 @@
 #define CHUNK_BLOCKS 1024u
 /* A unit from this length on costs one seek wherever it is. */
 #define LONG_BYTES (UINT64_C(1) << 20)
-/* Neighbours in path order at most this far apart are read without a long seek. */
+/* Neighbours in the order wanted at most this far apart are read without a long seek. */
 #define NEAR_BYTES (UINT64_C(1) << 20)
 
 void keep_whole(struct units *units)

@@ -137,6 +137,9 @@ static int make_target(void *context, const struct fl_map *map,
 	choices->budget.gain = choices->settings.order != DEFRAG_KEEP  ? FL_GAIN_ANY
 			       : choices->settings.mode == DEFRAG_FREE ? FL_GAIN_FREE
 								       : FL_GAIN_FRAGMENTS;
+	choices->budget.reading = choices->settings.order == DEFRAG_PATH
+					  ? FL_WORKLOAD_READ_ALL
+					  : FL_WORKLOAD_READ_DIRECTORY_ORDER;
 	free(report->profile);
 	report->profile = strdup(mode_names[choices->settings.mode]);
 	if (!report->profile)

@@ -14,7 +14,8 @@ enum defrag_mode {
 };
 
 enum defrag_order {
-	DEFRAG_KEEP, /* what lies well stays; what moves goes in path order */
+	DEFRAG_KEEP, /* what lies well stays; what moves goes in the order in which directories are
+			listed */
 	DEFRAG_PATH, /* everything in path order, from the front */
 	DEFRAG_LIST, /* listed files first, in the order of the list, from the front */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All fragments in path order are one sequence, of which each joint that is no seek is worth 1.
- * Fragments that move are laid into gaps one behind the other, which joins those that were
+ * All fragments in the order of the units are one sequence, of which each joint that is no seek is
+ * worth 1. Fragments that move are laid into gaps one behind the other, which joins those that were
  * neighbours in the sequence; or right behind a fragment that stays, or right ahead of one,
  * where the gap there holds them. At a given price of a block the best choice is found in one
  * pass over the states that a fragment can be in. Must not move what is pinned.

@@ -100,17 +100,21 @@ static int compare_ranks(const void *a, const void *b)
 					 : fl_compare(left->file, right->file);
 }
 
-/* The place in path order; an xattr block goes with its first owner. */
-static uint32_t path_rank(const struct fl_map *map, const struct fl_file *file)
+/*
+ * The place in the order wanted; an xattr block goes with its first owner. Not by path unless that
+ * is asked for: most programs that read a whole tree take its directories as these are listed.
+ */
+static uint32_t rank_of(const struct fl_map *map, const struct defrag_settings *settings,
+			const struct fl_file *file)
 {
 	size_t owner;
 
 	if (file->kind == FL_KIND_XATTR && fl_map_find(map, file->ino, &owner))
-		return map->files.at[owner].path_rank;
-	return file->path_rank;
+		file = &map->files.at[owner];
+	return settings->order == DEFRAG_PATH ? file->path_rank : file->listing_rank;
 }
 
-/* Movable files in the order wanted: the listed ones, then the others in path order. */
+/* Movable files in the order wanted: those of the list, then the others. */
 static int rank_files(const struct fl_map *map, const struct defrag_settings *settings,
 		      struct ranked *order, size_t *count)
 {
@@ -120,7 +124,7 @@ static int rank_files(const struct fl_map *map, const struct defrag_settings *se
 	if (!ranks)
 		return FL_ENOMEM;
 	for (size_t f = 0; f < map->files.count; f++)
-		ranks[f] = ((uint64_t)1 << 32) + path_rank(map, &map->files.at[f]);
+		ranks[f] = ((uint64_t)1 << 32) + rank_of(map, settings, &map->files.at[f]);
 	/* From the end, so that the first of two entries counts. */
 	for (size_t i = settings->listed_count; listed && i-- > 0;)
 		if (settings->listed[i] != FL_NO_NAME)

@@ -15,6 +15,7 @@
 static const char *const workload_names[FL_WORKLOADS] = {
 	[FL_WORKLOAD_READ_ALL] = "read-all",
 	[FL_WORKLOAD_READ_INODE_ORDER] = "read-inode-order",
+	[FL_WORKLOAD_READ_DIRECTORY_ORDER] = "read-directory-order",
 	[FL_WORKLOAD_INSTALL] = "install",
 	[FL_WORKLOAD_RANDOM_8K] = "random-8k",
 	[FL_WORKLOAD_SEQUENTIAL_512K] = "sequential-512k",
@@ -86,6 +87,7 @@ int fl_stream_run(const struct fl_map *map, enum fl_workload workload,
 	switch (workload) {
 	case FL_WORKLOAD_READ_ALL:
 	case FL_WORKLOAD_READ_INODE_ORDER:
+	case FL_WORKLOAD_READ_DIRECTORY_ORDER:
 		error = fl_stream_walk(&stream, workload);
 		break;
 	case FL_WORKLOAD_INSTALL:

@@ -19,6 +19,18 @@ static int compare_turns(const void *left, const void *right)
 	return order ? order : fl_compare(a->file, b->file);
 }
 
+static uint32_t rank_of(const struct fl_file *file, enum fl_workload workload)
+{
+	switch (workload) {
+	case FL_WORKLOAD_READ_ALL:
+		return file->path_rank;
+	case FL_WORKLOAD_READ_DIRECTORY_ORDER:
+		return file->listing_rank;
+	default:
+		return file->ino;
+	}
+}
+
 /* The named files in the workload's order. */
 static int order_files(const struct fl_map *map, enum fl_workload workload, struct turn **turns,
 		       size_t *count)
@@ -34,7 +46,7 @@ static int order_files(const struct fl_map *map, enum fl_workload workload, stru
 		if (file->name == FL_NO_NAME)
 			continue;
 		list[n].file = (uint32_t)i;
-		list[n].rank = workload == FL_WORKLOAD_READ_ALL ? file->path_rank : file->ino;
+		list[n].rank = rank_of(file, workload);
 		n++;
 	}
 	qsort(list, n, sizeof(*list), compare_turns);

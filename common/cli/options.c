@@ -326,7 +326,8 @@ static void set_defaults(struct fl_options *options)
 	memset(options, 0, sizeof(*options));
 	options->analysis.workloads[0] = FL_WORKLOAD_READ_ALL;
 	options->analysis.workloads[1] = FL_WORKLOAD_READ_INODE_ORDER;
-	options->analysis.workload_count = 2;
+	options->analysis.workloads[2] = FL_WORKLOAD_READ_DIRECTORY_ORDER;
+	options->analysis.workload_count = 3;
 }
 
 int fl_options_parse(const struct fl_program *program, int argc, char **argv,

@@ -191,12 +191,19 @@ int fl_run_predict(struct run *run, bool *beyond)
 	return error;
 }
 
-static struct fl_curve_point point_of(const struct fl_metrics *metrics, uint64_t bytes)
+/* Of the reading that the budget is to make better, where that is among the workloads. */
+static struct fl_curve_point point_of(const struct run *run, const struct fl_metrics *metrics,
+				      uint64_t bytes)
 {
+	const struct fl_io_metrics *io = &metrics->io[0];
+
+	for (size_t i = 0; i < metrics->io_count; i++)
+		if (metrics->io[i].workload == run->program->budget->reading)
+			io = &metrics->io[i];
 	return (struct fl_curve_point){.bytes = bytes,
 				       .fragments = metrics->files.fragments,
-				       .seeks = metrics->io[0].seeks,
-				       .sequential_ratio = metrics->io[0].sequential_ratio,
+				       .seeks = io->seeks,
+				       .sequential_ratio = io->sequential_ratio,
 				       .free_extents = metrics->free.extents,
 				       .largest_free_bytes = metrics->free.largest_bytes};
 }
@@ -222,7 +229,7 @@ static int measure_within(struct run *run, uint64_t bytes, struct fl_curve_point
 	if (!error)
 		error = fl_analyze(predicted, &analysis, metrics);
 	if (!error)
-		*point = point_of(metrics,
+		*point = point_of(run, metrics,
 				  plan->moved_blocks * (uint64_t)run->units->geo.block_bytes);
 	run->program->budget->bytes = 0;
 	fl_map_free(predicted);
@@ -248,11 +255,12 @@ int fl_run_draw_curve(struct run *run)
 	    !report->predicted.io_count)
 		return 0;
 	run->action = "planning with less";
-	report->curve[0] = point_of(&report->images[0].metrics, 0);
+	report->curve[0] = point_of(run, &report->images[0].metrics, 0);
 	for (size_t i = 0; i < FL_CURVE_POINTS - 2 && !error; i++)
 		error = measure_within(run, report->planned_bytes / 100 * percents[i],
 				       &report->curve[i + 1]);
-	report->curve[FL_CURVE_POINTS - 1] = point_of(&report->predicted, report->planned_bytes);
+	report->curve[FL_CURVE_POINTS - 1] =
+		point_of(run, &report->predicted, report->planned_bytes);
 	report->has_curve = !error;
 	return error;
 }

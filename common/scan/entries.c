@@ -50,6 +50,7 @@ struct reader {
 	struct scan *scan;
 	struct entries *entries;
 	const struct directory *directory;
+	struct listing *listing;
 	int error; /* of a callback */
 };
 
@@ -101,7 +102,8 @@ static int add_entry(struct reader *reader, const struct ext2_dir_entry *raw)
 	entry.directory = fl_scan_rank_find(&reader->entries->directories, entry.ino);
 	if (entry.file == NO_INDEX && entry.directory == NO_INDEX)
 		return 0;
-	if (add_text(reader, raw->name, length, &entry.text))
+	if (add_text(reader, raw->name, length, &entry.text) ||
+	    fl_scan_listing_add(reader->listing, scan, reader->directory, raw))
 		return FL_ENOMEM;
 	return fl_array_push(&reader->entries->at, entry);
 }
@@ -149,6 +151,8 @@ static int read_blocks(struct reader *reader, const struct fl_file *file, unsign
 					       "inode %u: directory block %" PRIu64
 					       ": %s" RUN_E2FSCK,
 					       reader->directory->ino, block, error_message(code));
+			if (extent->lblk + i == 0)
+				fl_scan_listing_root(reader->listing, reader->directory, buffer);
 			error = parse_block(reader, buffer, bytes);
 			if (error)
 				return error;
@@ -192,14 +196,35 @@ static int compare_entries(const void *a, const void *b, void *context)
 	return order ? order : fl_compare(left->ino, right->ino);
 }
 
-static int read_directory(struct scan *scan, struct entries *entries, struct directory *directory,
-			  unsigned char *buffer)
+/* By name, and as listed. */
+static int order_entries(struct entries *entries, const struct directory *directory)
 {
-	struct reader reader = {.scan = scan, .entries = entries, .directory = directory};
+	struct entry *at = fl_array_from(&entries->at, directory->first_entry);
+	uint32_t *listed;
+
+	if (fl_array_reserve(&entries->listed, entries->at.count))
+		return FL_ENOMEM;
+	entries->listed.count = entries->at.count;
+	listed = fl_array_from(&entries->listed, directory->first_entry);
+	if (directory->entry_count > 1)
+		qsort_r(at, directory->entry_count, sizeof(*at), compare_entries,
+			entries->texts.at);
+	for (uint32_t i = 0; i < directory->entry_count; i++)
+		listed[at[i].place] = i;
+	return 0;
+}
+
+static int read_directory(struct scan *scan, struct entries *entries, struct directory *directory,
+			  unsigned char *buffer, struct listing *listing)
+{
+	struct reader reader = {
+		.scan = scan, .entries = entries, .directory = directory, .listing = listing};
 	uint32_t file = fl_scan_rank_find(&entries->files, directory->ino);
+	uint64_t size_bytes = file == NO_INDEX ? 0 : scan->map->files.at[file].size_bytes;
 	int error = 0;
 
 	directory->first_entry = entries->at.count;
+	fl_scan_listing_begin(listing, scan, directory, size_bytes / scan->map->geo.block_bytes);
 	if (directory->is_inline)
 		error = read_inline(&reader);
 	else if (file != NO_INDEX)
@@ -209,10 +234,8 @@ static int read_directory(struct scan *scan, struct entries *entries, struct dir
 	if (error)
 		return error;
 	directory->entry_count = entries->at.count - directory->first_entry;
-	if (directory->entry_count > 1)
-		qsort_r(entries->at.at + directory->first_entry, directory->entry_count,
-			sizeof(struct entry), compare_entries, entries->texts.at);
-	return 0;
+	fl_scan_listing_end(listing, fl_array_from(&entries->at, directory->first_entry));
+	return order_entries(entries, directory);
 }
 
 static int build_ranks(struct scan *scan, struct entries *entries)
@@ -246,20 +269,23 @@ static void announce(struct scan *scan, const struct entries *entries, size_t fi
 int fl_scan_entries_read(struct scan *scan, struct entries *entries)
 {
 	unsigned char *buffer = malloc(scan->map->geo.block_bytes);
+	struct listing listing = {0};
 	int error = buffer ? build_ranks(scan, entries) : FL_ENOMEM;
 
 	for (size_t i = 0; i < scan->directories.count && !error; i++) {
 		if (i % SCAN_AHEAD == 0)
 			announce(scan, entries, i);
-		error = read_directory(scan, entries, &scan->directories.at[i], buffer);
+		error = read_directory(scan, entries, &scan->directories.at[i], buffer, &listing);
 	}
 	free(buffer);
+	fl_array_free(&listing);
 	return error;
 }
 
 void fl_scan_entries_free(struct entries *entries)
 {
 	fl_array_free(&entries->at);
+	fl_array_free(&entries->listed);
 	fl_array_free(&entries->texts);
 	free(entries->files.bits);
 	free(entries->files.before);

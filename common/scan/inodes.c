@@ -191,6 +191,8 @@ static int note_directory(struct scan *scan, const struct subject *subject)
 		.name = FL_NO_NAME,
 		.is_inline = flags & EXT4_INLINE_DATA_FL,
 		.is_encrypted = flags & EXT4_ENCRYPT_FL,
+		.is_casefolded = flags & EXT4_CASEFOLD_FL,
+		.is_indexed = flags & EXT2_INDEX_FL,
 	};
 
 	if (!LINUX_S_ISDIR(subject->inode->i_mode) || is_reserved(scan, subject->ino))
@@ -226,6 +228,7 @@ static int take_in(struct scan *scan, fl_ino ino, const struct ext2_inode *inode
 		.ino = ino,
 		.name = FL_NO_NAME,
 		.path_rank = FL_NO_NAME,
+		.listing_rank = FL_NO_NAME,
 		.first_extent = scan->map->extents.count,
 		.first_tree = scan->map->trees.count,
 	};

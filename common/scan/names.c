@@ -16,6 +16,7 @@ struct frame {
 struct walk {
 	struct scan *scan;
 	const struct entries *entries;
+	bool listing; /* the second walk, in the order of the listings; names are there */
 	uint32_t next_rank;
 	FL_ARRAY(struct frame) stack;
 };
@@ -74,6 +75,30 @@ static int visit(struct walk *walk, const struct entry *entry, uint32_t parent)
 	return add_name(walk, entry->ino, parent, text, entry->file, &index);
 }
 
+/* Hard links: here too the first counts. */
+static int visit_listed(struct walk *walk, const struct entry *entry)
+{
+	struct frame frame = {.directory = entry->directory};
+
+	if (entry->file != NO_INDEX) {
+		struct fl_file *file = &walk->scan->map->files.at[entry->file];
+
+		if (file->listing_rank == FL_NO_NAME)
+			file->listing_rank = walk->next_rank++;
+	}
+	return entry->directory == NO_INDEX ? 0 : fl_array_push(&walk->stack, frame);
+}
+
+/* The entry of a directory that is its turn: by name, or as listed. */
+static const struct entry *entry_at(const struct walk *walk, const struct directory *directory,
+				    size_t turn)
+{
+	const struct entries *entries = walk->entries;
+	size_t first = directory->first_entry;
+
+	return &entries->at.at[first + (walk->listing ? entries->listed.at[first + turn] : turn)];
+}
+
 static int walk_tree(struct walk *walk)
 {
 	struct scan *scan = walk->scan;
@@ -88,8 +113,10 @@ static int walk_tree(struct walk *walk)
 			continue;
 		}
 		/* visit() may move the stack: top is not valid after it. */
-		error = visit(walk, &walk->entries->at.at[directory->first_entry + top->next++],
-			      directory->name);
+		const struct entry *entry = entry_at(walk, directory, top->next++);
+
+		error = walk->listing ? visit_listed(walk, entry)
+				      : visit(walk, entry, directory->name);
 	}
 	return error;
 }
@@ -107,6 +134,15 @@ int fl_scan_names(struct scan *scan)
 		error = root == NO_INDEX ? fl_fail(scan->diag, FL_EDAMAGED,
 						   "there is no root directory" RUN_E2FSCK)
 					 : enter(&walk, root, FL_NO_NAME, "", root_file);
+	}
+	if (!error)
+		error = walk_tree(&walk);
+	if (!error) {
+		struct entry top = {.directory = root, .file = root_file};
+
+		walk.listing = true;
+		walk.next_rank = 0;
+		error = visit_listed(&walk, &top);
 	}
 	if (!error)
 		error = walk_tree(&walk);

@@ -21,6 +21,8 @@ struct directory {
 	uint32_t name;	    /* index into map->names once it has one, else FL_NO_NAME */
 	bool is_inline;	    /* its entries are in the inode */
 	bool is_encrypted;  /* names are ciphertext: any byte may occur */
+	bool is_casefolded; /* upper and lower case are the same */
+	bool is_indexed;    /* with a tree of hashes */
 	size_t first_entry; /* entries.at[first_entry ..], in name order once sorted */
 	size_t entry_count;
 };

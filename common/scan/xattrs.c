@@ -62,6 +62,7 @@ static int add_block(struct scan *scan, const struct xattr_use *uses, size_t use
 		.pin = (uint8_t)pin_of(map, uses, users),
 		.name = FL_NO_NAME,
 		.path_rank = FL_NO_NAME,
+		.listing_rank = FL_NO_NAME,
 		.size_bytes = map->geo.block_bytes,
 		.blocks = 1,
 		.first_extent = map->extents.count,

@@ -47,6 +47,8 @@ struct fl_budget {
 	uint64_t seconds; /* of moving; 0: no limit */
 	/* What a run within `bytes` must bring; `target` sets it. */
 	enum fl_gain gain;
+	/* Whose seeks the dry run's curve counts, when it is analysed; `target` sets it. */
+	enum fl_workload reading;
 };
 
 /* A file that the program writes while it makes its target. */
@@ -124,8 +126,9 @@ struct fl_program {
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \
 	"      --capture FILE   with --analyze: vscsiStats' CSV of a host, shown beside\n"         \
 	"      --fio-log FILE   the first workload as an iolog for fio(1)\n"                       \
-	"      --workload LIST  read-all, read-inode-order (default: both), install,\n"            \
-	"                       random-8k, sequential-512k, trace=FILE\n"                          \
+	"      --workload LIST  read-all, read-inode-order, read-directory-order (these\n"         \
+	"                       by default), install, random-8k, sequential-512k,\n"               \
+	"                       trace=FILE\n"                                                      \
 	"      --disk MODEL     hdd7200, raid5, hdd15k, ssd: latencies (default: none)\n"          \
 	"      --queue N        I/Os that a host keeps in flight (default 32)\n"                   \
 	"      --rate BYTES     most that a workload handles a second (default: no limit)\n"       \

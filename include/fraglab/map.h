@@ -68,7 +68,12 @@ struct fl_file {
 	uint32_t name;	 /* index into map->names, or FL_NO_NAME */
 	uint32_t
 		path_rank; /* place in path order among the named files, from 0; FL_NO_NAME: none */
-	uint32_t links;	   /* hard links; 0 (maps made by hand) stands for 1 */
+	/*
+	 * The same in the order in which the kernel lists directories, depth first: that of tar,
+	 * cp -r and find.
+	 */
+	uint32_t listing_rank;
+	uint32_t links;	     /* hard links; 0 (maps made by hand) stands for 1 */
 	uint64_t size_bytes; /* i_size */
 	int64_t mtime;	     /* seconds since 1970 */
 	uint64_t blocks;     /* data blocks: the sum of its extents */

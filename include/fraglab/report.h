@@ -138,7 +138,8 @@ int fl_report_text(const struct fl_report *report, bool colour, char **text) FL_
  * - location {"partition","offset_bytes","size_bytes"}: where in the image the filesystem may
  *   lie; partition is null unless --partition chose one. With --analyze in each image, too.
  * - curve (dry run of defrag without a budget) [{"bytes","fragments","seeks","sequential_ratio",
- *   "free_extents","largest_free_bytes"}]: what so many bytes moved come to, the first workload's.
+ *   "free_extents","largest_free_bytes"}]: what so many bytes moved come to; of the
+ *   workload that reads in the order wanted, if it is analysed, else of the first.
  * - targets (with --target) [{"key","wanted","achieved","tolerance","met"}]: achieved after the
  *   run, else as predicted; shares 0..1, counts, bytes.
  * - prediction {"met","deviations":[{"metric","predicted","after"}]} when there are both.

@@ -32,11 +32,13 @@
 enum fl_workload {
 	/*
 	 * One process walks the tree in path order on a cold cache and reads every file whole
-	 * with read(2), as tar or cp do: per entry its inode, then a directory's blocks or a
-	 * file's mapping-tree blocks and data.
+	 * with read(2): per entry its inode, then a directory's blocks or a file's mapping-tree
+	 * blocks and data.
 	 */
 	FL_WORKLOAD_READ_ALL,
 	FL_WORKLOAD_READ_INODE_ORDER, /* the same files by inode number */
+	/* The same, each directory as the kernel lists it (fl_file.listing_rank): tar, cp, find. */
+	FL_WORKLOAD_READ_DIRECTORY_ORDER,
 	/*
 	 * Writes a package's worth of new files and syncs: data in the order of their making,
 	 * placed by the allocator model on the map's free blocks; then the journal's commit; then
@@ -49,7 +51,10 @@ enum fl_workload {
 	FL_WORKLOADS
 };
 
-/* "read-all", "read-inode-order", "install", "random-8k", "sequential-512k", "trace". */
+/*
+ * "read-all", "read-inode-order", "read-directory-order", "install", "random-8k",
+ * "sequential-512k", "trace".
+ */
 const char *fl_workload_name(enum fl_workload workload);
 /* False: no such workload. */
 bool fl_workload_find(const char *name, enum fl_workload *workload);

@@ -23,6 +23,7 @@ static void add_file(fl_ino ino, enum fl_kind kind, uint32_t name, fl_pblk start
 		.kind = (uint8_t)kind,
 		.name = name,
 		.path_rank = name,
+		.listing_rank = name,
 		.blocks = blocks,
 		.first_extent = map->extents.count,
 		.extent_count = 1,

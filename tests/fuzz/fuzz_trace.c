@@ -22,6 +22,7 @@ static void add_file(fl_ino ino, uint32_t name, fl_pblk start)
 		.kind = FL_KIND_REGULAR,
 		.name = name,
 		.path_rank = name,
+		.listing_rank = name,
 		.blocks = 12,
 		.first_extent = map->extents.count,
 		.extent_count = 3,

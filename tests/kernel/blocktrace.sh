@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The analyzer against the kernel: all files of a fresh, an aged and a defragmented image are read
-# from a cold cache in path order while the block layer's tracepoint is recorded, and compared with
-# read-all; then a tree is unpacked into a copy of each and synced, and compared with install.
+# from a cold cache, in path order and as directories list them, while the block layer's tracepoint
+# is recorded, and compared with read-all and read-directory-order; then a tree is unpacked into a copy of each and synced, and compared with install.
 # Exit 77: no loop mounts or no tracefs here.
 #
 # The device is a loop device with requests up to 1,280 KiB and 128 segments. Reads never reach the
@@ -47,24 +47,29 @@ same_ranking() { # COLUMN
 "$defrag" -q "$work/defragmented.img"
 [ $? -le 1 ] || fail "images could not be made"
 
-for image in fresh aged defragmented; do
-	attach "$work/$image.img" ro,noload || { fail "mount $image"; finish; }
-	drop_caches
-	record "$work/trace" R "$readall" "$mounted" 131072 path || fail "$image: reading all files"
-	detach
-	read -r ios ratio seeks < <(measured "$work/trace")
-	read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" read-all --max-io 1280K)
-	echo "$ios $ratio $seeks $image" | tee -a "$work/least" >>"$work/most"
-	echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
-	show "read $image: kernel" "$ios" "$ratio" "$seeks"
-	show "read $image: predicted" "$p_ios" "$p_ratio" "$p_seeks"
-	expect "$image: I/Os within 15 %" holds "$p_ios > $ios * 0.85 && $p_ios < $ios * 1.15"
-	expect "$image: ratio within 5 points" holds "$p_ratio > $ratio - 5 && $p_ratio < $ratio + 5"
-	expect "$image: seeks within 15 %" holds "$p_seeks > $seeks * 0.85 && $p_seeks < $seeks * 1.15"
-done
-for column in 1 2 3; do
-	expect "read-all ranks the images as the kernel does, figure $column" same_ranking $column
-done
+read_in_order() { # ORDER WORKLOAD: of readall, and the workload that predicts it
+	rm -f "$work/least" "$work/most" "$work/predicted"
+	for image in fresh aged defragmented; do
+		attach "$work/$image.img" ro,noload || { fail "mount $image"; finish; }
+		drop_caches
+		record "$work/trace" R "$readall" "$mounted" 131072 "$1" || fail "$image: reading all files"
+		detach
+		read -r ios ratio seeks < <(measured "$work/trace")
+		read -r p_ios p_ratio p_seeks < <(predicted "$work/$image.img" "$2" --max-io 1280K)
+		echo "$ios $ratio $seeks $image" | tee -a "$work/least" >>"$work/most"
+		echo "$p_ios $p_ratio $p_seeks $image" >>"$work/predicted"
+		show "read $1 $image: kernel" "$ios" "$ratio" "$seeks"
+		show "read $1 $image: predicted" "$p_ios" "$p_ratio" "$p_seeks"
+		expect "$1 $image: I/Os within 15 %" holds "$p_ios > $ios * 0.85 && $p_ios < $ios * 1.15"
+		expect "$1 $image: ratio within 5 points" holds "$p_ratio > $ratio - 5 && $p_ratio < $ratio + 5"
+		expect "$1 $image: seeks within 15 %" holds "$p_seeks > $seeks * 0.85 && $p_seeks < $seeks * 1.15"
+	done
+	for column in 1 2 3; do
+		expect "$2 ranks the images as the kernel does, figure $column" same_ranking $column
+	done
+}
+read_in_order path read-all
+read_in_order listed read-directory-order
 
 # What is unpacked: the sample's own files up to 512 KiB, the sizes that install has.
 attach "$work/fresh.img" ro,noload || { fail "mount fresh"; finish; }

@@ -97,6 +97,7 @@ static inline int lab_file(struct lab_builder *b, const struct lab_disk *disk, u
 		.pin = number % 501 == 500 ? FL_PIN_IMMUTABLE : FL_PIN_NONE,
 		.name = FL_NO_NAME,
 		.path_rank = number,
+		.listing_rank = number,
 		.first_extent = map->extents.count,
 		.first_tree = map->trees.count,
 	};

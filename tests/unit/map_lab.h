@@ -53,6 +53,7 @@ static inline struct fl_file *lab_file(struct fl_map *map, fl_ino ino, enum fl_k
 		.kind = (uint8_t)kind,
 		.name = name,
 		.path_rank = name,
+		.listing_rank = name,
 		.size_bytes = 1,
 		.first_extent = map->extents.count,
 		.first_tree = map->trees.count,

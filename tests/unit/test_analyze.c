@@ -43,6 +43,7 @@ static struct fl_file *add_file(struct fl_map *map, fl_ino ino, uint32_t rank, e
 		.pin = (uint8_t)pin,
 		.name = rank == FL_NO_NAME ? FL_NO_NAME : 0,
 		.path_rank = rank,
+		.listing_rank = rank,
 		.first_extent = map->extents.count,
 		.first_tree = map->trees.count,
 	};

@@ -86,9 +86,10 @@ static void options_defaults(void **state)
 	assert_int_equal(p.request, FL_REQUEST_RUN);
 	assert_int_equal(p.options.image_count, 1);
 	assert_string_equal(p.options.images[0], "image");
-	assert_int_equal(p.options.analysis.workload_count, 2);
+	assert_int_equal(p.options.analysis.workload_count, 3);
 	assert_int_equal(p.options.analysis.workloads[0], FL_WORKLOAD_READ_ALL);
 	assert_int_equal(p.options.analysis.workloads[1], FL_WORKLOAD_READ_INODE_ORDER);
+	assert_int_equal(p.options.analysis.workloads[2], FL_WORKLOAD_READ_DIRECTORY_ORDER);
 	assert_int_equal(p.options.analysis.stream.max_io_bytes, 0);
 	assert_int_equal(p.options.progress, FL_PROGRESS_AUTO);
 	assert_false(p.options.json || p.options.dry_run || p.options.analyze);
@@ -346,7 +347,10 @@ static bool leaves_even(void *settings, const struct fl_map *map, uint32_t file)
 
 static void add_file(struct fl_map *map, fl_ino ino, fl_pblk first, uint32_t fragments)
 {
-	struct fl_file file = {.ino = ino, .kind = FL_KIND_REGULAR, .path_rank = ino - 12};
+	struct fl_file file = {.ino = ino,
+			       .kind = FL_KIND_REGULAR,
+			       .path_rank = ino - 12,
+			       .listing_rank = ino - 12};
 	struct fl_name name = {.ino = ino, .parent = 0, .text = (uint32_t)map->texts.count};
 	uint32_t i;
 

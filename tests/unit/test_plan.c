@@ -59,7 +59,8 @@ static void add_file(struct fl_map *map, struct pool *pool, uint32_t blocks, str
 			       .mapping = fl_rng_chance(rng, 1, 4) ? FL_MAPPING_INDIRECT
 								   : FL_MAPPING_EXTENTS,
 			       .name = FL_NO_NAME,
-			       .path_rank = FL_NO_NAME};
+			       .path_rank = FL_NO_NAME,
+			       .listing_rank = FL_NO_NAME};
 	struct fl_extents list = {0};
 	uint32_t lblk = 0;
 	uint64_t tree;
@@ -304,6 +305,7 @@ static void sliding_costs_two_copies(void **state)
 					       .mapping = FL_MAPPING_EXTENTS,
 					       .name = FL_NO_NAME,
 					       .path_rank = FL_NO_NAME,
+					       .listing_rank = FL_NO_NAME,
 					       .blocks = 20000,
 					       .first_extent = f,
 					       .extent_count = 1};
@@ -349,6 +351,7 @@ static void long_mappings_take_few_batches(void **state)
 			       .mapping = FL_MAPPING_EXTENTS,
 			       .name = FL_NO_NAME,
 			       .path_rank = FL_NO_NAME,
+			       .listing_rank = FL_NO_NAME,
 			       .blocks = COUNT,
 			       .extent_count = COUNT,
 			       .tree_count = 1};

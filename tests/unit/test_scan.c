@@ -159,6 +159,30 @@ static void check_announced(struct bench *b)
 	free(watcher.announced);
 }
 
+/* Each named file has a place of its own in either order. */
+static void check_ranks(struct bench *b)
+{
+	unsigned char *seen = calloc(b->map->files.count, 2);
+	size_t named = 0;
+
+	assert_non_null(seen);
+	for (size_t i = 0; i < b->map->files.count; i++)
+		named += b->map->files.at[i].name != FL_NO_NAME;
+	for (size_t i = 0; i < b->map->files.count; i++) {
+		const struct fl_file *file = &b->map->files.at[i];
+
+		if (file->name == FL_NO_NAME) {
+			assert_int_equal(file->path_rank, FL_NO_NAME);
+			assert_int_equal(file->listing_rank, FL_NO_NAME);
+			continue;
+		}
+		assert_true(file->path_rank < named && file->listing_rank < named);
+		assert_int_equal(seen[2 * file->path_rank]++, 0);
+		assert_int_equal(seen[2 * file->listing_rank + 1]++, 0);
+	}
+	free(seen);
+}
+
 /* Scans and compares every inode in use with the oracle. Accepts only images e2fsck likes. */
 static void check_image(struct bench *b)
 {
@@ -170,6 +194,7 @@ static void check_image(struct bench *b)
 	bench_fsck(b);
 	bench_scan_ok(b);
 	check_announced(b);
+	check_ranks(b);
 	assert_int_equal(ext2fs_open(b->path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &ext2), 0);
 	assert_int_equal(ext2fs_read_bitmaps(ext2), 0);
 	assert_int_equal(ext2fs_open_inode_scan(ext2, 0, &scan), 0);

@@ -54,6 +54,7 @@ static void add_file(struct fl_map *map, fl_ino ino, uint32_t rank)
 		.pin = rank == FL_NO_NAME ? FL_PIN_HIDDEN : FL_PIN_NONE,
 		.name = rank == FL_NO_NAME ? FL_NO_NAME : 0,
 		.path_rank = rank,
+		.listing_rank = rank,
 		.first_extent = map->extents.count,
 	};
 

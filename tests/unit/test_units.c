@@ -45,6 +45,7 @@ static struct fl_file *begin_file(struct fl_map *map)
 	struct fl_file file = {.ino = 12 + (fl_ino)map->files.count,
 			       .name = FL_NO_NAME,
 			       .path_rank = (uint32_t)map->files.count,
+			       .listing_rank = (uint32_t)map->files.count,
 			       .first_extent = map->extents.count,
 			       .first_tree = map->trees.count};
 
