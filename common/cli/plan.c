@@ -191,15 +191,24 @@ int fl_run_predict(struct run *run, bool *beyond)
 	return error;
 }
 
-/* Of the reading that the budget is to make better, where that is among the workloads. */
+/* The reading that the budget is to make better, where that is among the workloads. */
+static enum fl_workload reading_of(const struct run *run)
+{
+	const struct fl_analyze_options *analysis = &run->analysis;
+
+	for (size_t i = 0; i < analysis->workload_count; i++)
+		if (analysis->workloads[i] == run->program->budget->reading)
+			return analysis->workloads[i];
+	return analysis->workloads[0];
+}
+
 static struct fl_curve_point point_of(const struct run *run, const struct fl_metrics *metrics,
 				      uint64_t bytes)
 {
-	const struct fl_io_metrics *io = &metrics->io[0];
+	const struct fl_io_metrics *io = metrics->io;
 
-	for (size_t i = 0; i < metrics->io_count; i++)
-		if (metrics->io[i].workload == run->program->budget->reading)
-			io = &metrics->io[i];
+	while (io->workload != reading_of(run))
+		io++;
 	return (struct fl_curve_point){.bytes = bytes,
 				       .fragments = metrics->files.fragments,
 				       .seeks = io->seeks,
@@ -221,6 +230,7 @@ static int measure_within(struct run *run, uint64_t bytes, struct fl_curve_point
 
 	if (!metrics)
 		return error;
+	analysis.workloads[0] = reading_of(run);
 	analysis.workload_count = 1;
 	run->program->budget->bytes = bytes;
 	error = plan_within(run, &ignored, &target, &plan);
