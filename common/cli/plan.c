@@ -73,49 +73,79 @@ static int plan_spending(struct run *run, uint64_t bytes, struct fl_report *repo
 	return fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, next, &run->diag);
 }
 
-/* Lowers *next, what the next improvement moves, to what a larger budget would do. */
-static int find_next(struct run *run, uint64_t *next)
-{
-	const uint64_t block_bytes = run->units->geo.block_bytes;
-	uint64_t bytes = fl_max(run->program->budget->bytes, block_bytes / 2), found = 0;
-	int error = 0;
-
-	while (!error && !found && bytes < *next * block_bytes / 2) {
-		struct fl_report ignored = {0};
-		struct fl_target target = {0};
-		struct fl_plan *plan = NULL;
-
-		bytes *= 2;
-		error = plan_spending(run, bytes, &ignored, &target, &plan, &found);
-		fl_plan_free(plan);
-		fl_target_free(&target);
-		fl_report_free(&ignored);
-	}
-	if (found)
-		*next = fl_min(*next, found);
-	return error;
-}
-
-/* Where that gains nothing: the way to the end, as far as it gains. */
-static int plan_whole(struct run *run, struct fl_report *report, struct fl_target *target,
-		      struct fl_plan **plan)
+/* The way to the end, as far as it gains within a budget of so much. */
+static int plan_whole(struct run *run, uint64_t bytes, struct fl_report *report,
+		      struct fl_target *target, struct fl_plan **plan, uint64_t *next)
 {
 	struct fl_budget *budget = run->program->budget;
-	const uint64_t block_bytes = run->units->geo.block_bytes;
-	const uint64_t bytes = budget->bytes, most = bytes / block_bytes;
-	uint64_t next = 0;
+	const uint64_t asked = budget->bytes, most = bytes / run->units->geo.block_bytes;
 	int error;
 
 	budget->bytes = 0;
 	error = plan_way(run, fl_max(most, 1), report, target, plan);
-	budget->bytes = bytes;
+	budget->bytes = asked;
 	if (error || (!(*plan)->left_blocks && (*plan)->moved_blocks <= most))
 		return error;
-	error = fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, &next, &run->diag);
+	return fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, next, &run->diag);
+}
+
+/* The better of the two: where spending gains nothing, the way to the end. */
+static int plan_budget(struct run *run, uint64_t bytes, struct fl_report *report,
+		       struct fl_target *target, struct fl_plan **plan, uint64_t *next)
+{
+	uint64_t spent;
+	int error = plan_spending(run, bytes, report, target, plan, &spent);
+
 	if (error || (*plan)->batches.count)
 		return error;
-	error = find_next(run, &next);
-	report->next_bytes = next * block_bytes;
+	fl_plan_free(*plan);
+	*plan = NULL;
+	fl_target_free(target);
+	return plan_whole(run, bytes, report, target, plan, next);
+}
+
+/* What a run with a budget of so much would move; 0: nothing. */
+static int try_budget(struct run *run, uint64_t blocks, uint64_t *moved)
+{
+	struct fl_report ignored = {0};
+	struct fl_target target = {0};
+	struct fl_plan *plan = NULL;
+	uint64_t next;
+	int error = plan_budget(run, blocks * run->units->geo.block_bytes, &ignored, &target, &plan,
+				&next);
+
+	*moved = error ? 0 : plan->moved_blocks;
+	fl_plan_free(plan);
+	fl_target_free(&target);
+	fl_report_free(&ignored);
+	return error;
+}
+
+/*
+ * A budget that brings an improvement, where this one brings none; 0: none does. How large
+ * batches are depends on the budget, so what one plan needs another may not do with: each is tried.
+ * `next`: what the way to the end needs, as planned for this budget.
+ */
+static int find_next(struct run *run, uint64_t next, uint64_t *enough)
+{
+	uint64_t blocks = fl_max(run->program->budget->bytes / run->units->geo.block_bytes, 1);
+	uint64_t moved = 0;
+	int error = 0;
+
+	*enough = 0;
+	while (!error && !moved && blocks < run->units->geo.blocks) {
+		blocks = blocks < next && next < 2 * blocks ? next : 2 * blocks;
+		error = try_budget(run, blocks, &moved);
+	}
+	if (error || !moved)
+		return error;
+	*enough = blocks;
+	if (moved == blocks)
+		return 0;
+	blocks = moved;
+	error = try_budget(run, blocks, &moved);
+	if (moved)
+		*enough = blocks;
 	return error;
 }
 
@@ -124,18 +154,17 @@ static int plan_within(struct run *run, struct fl_report *report, struct fl_targ
 		       struct fl_plan **plan)
 {
 	const struct fl_budget *budget = run->program->budget;
-	uint64_t next;
+	uint64_t next = 0, enough;
 	int error;
 
 	if (!budget || !budget->bytes)
 		return plan_way(run, 0, report, target, plan);
-	error = plan_spending(run, budget->bytes, report, target, plan, &next);
+	error = plan_budget(run, budget->bytes, report, target, plan, &next);
 	if (error || (*plan)->batches.count)
 		return error;
-	fl_plan_free(*plan);
-	*plan = NULL;
-	fl_target_free(target);
-	return plan_whole(run, report, target, plan);
+	error = find_next(run, next, &enough);
+	report->next_bytes = enough * run->units->geo.block_bytes;
+	return error;
 }
 
 int fl_run_plan(struct run *run)

@@ -51,6 +51,9 @@ batch() {
 	debugfs -w -f - "$1" >debugfs.log 2>&1 || { cat debugfs.log; exit 1; }
 }
 
+# The order in which directories are listed comes from their hashes; the same in each run.
+hash_seed=cbe7b2a4-af25-4e11-bb76-ac6c9fc9dd2c
+
 # plain IMAGE [mke2fs OPTION]...: an 8 MiB filesystem with a few files.
 plain() {
 	local image=$1
@@ -59,7 +62,8 @@ plain() {
 	mkdir -p tree/folder
 	head -c 300000 /dev/zero | tr '\0' a >tree/one
 	head -c 50000 /dev/zero | tr '\0' b >tree/folder/two
-	mke2fs -q -F -t ext4 -b 1024 -d tree "$@" "$image" 8M >/dev/null || exit 1
+	mke2fs -q -F -t ext4 -b 1024 -E hash_seed=$hash_seed -d tree "$@" "$image" 8M >/dev/null ||
+		exit 1
 	rm -r tree
 }
 
@@ -72,7 +76,8 @@ scattered() {
 		head -c 16384 /dev/zero | tr '\0' s >tree/small$i
 		i=$((i + 1))
 	done
-	mke2fs -q -F -t ext4 -b 1024 -N 1024 -J size=1 -d tree "$1" 16M >/dev/null || exit 1
+	mke2fs -q -F -t ext4 -b 1024 -N 1024 -J size=1 -E hash_seed=$hash_seed -d tree "$1" 16M \
+		>/dev/null || exit 1
 	i=0
 	while [ $i -lt 400 ]; do
 		echo "rm small$i"
@@ -108,7 +113,8 @@ contents() {
 # unwritten (fallocate), so they cost no host space, but moving them takes several batches.
 interleaved() {
 	need mke2fs debugfs e2fsck
-	mke2fs -q -F -t ext4 -b 4096 -N 128 -J size=4 -E lazy_itable_init=1 "$1" 2G >/dev/null ||
+	mke2fs -q -F -t ext4 -b 4096 -N 128 -J size=4 -E lazy_itable_init=1,hash_seed=$hash_seed \
+		"$1" 2G >/dev/null ||
 		exit 1
 	awk 'BEGIN {
 		print "write /dev/null a\nwrite /dev/null b"
