@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define MIB ((uint64_t)1 << 20)
+
 /* Small batches where a budget is to be kept closely; 0: as they come. */
 static uint64_t batch_blocks(uint64_t budget_blocks, uint32_t block_bytes)
 {
@@ -121,6 +123,15 @@ static int try_budget(struct run *run, uint64_t blocks, uint64_t *moved)
 	return error;
 }
 
+/* As a user would write it: in whole MiB, or in KiB where it is less than one. */
+static uint64_t round_up(const struct run *run, uint64_t blocks)
+{
+	uint64_t block_bytes = run->units->geo.block_bytes, bytes = blocks * block_bytes;
+	uint64_t unit = fl_max(bytes < MIB ? 1024 : MIB, block_bytes);
+
+	return fl_div_up(bytes, unit) * (unit / block_bytes);
+}
+
 /*
  * A budget that brings an improvement, where this one brings none; 0: none does. How large
  * batches are depends on the budget, so what one plan needs another may not do with: each is tried.
@@ -134,13 +145,14 @@ static int find_next(struct run *run, uint64_t next, uint64_t *enough)
 
 	*enough = 0;
 	while (!error && !moved && blocks < run->units->geo.blocks) {
-		blocks = blocks < next && next < 2 * blocks ? next : 2 * blocks;
+		blocks = round_up(run, blocks < next && next < 2 * blocks ? next : 2 * blocks);
 		error = try_budget(run, blocks, &moved);
 	}
 	if (error || !moved)
 		return error;
 	*enough = blocks;
-	if (moved == blocks)
+	moved = round_up(run, moved);
+	if (moved >= blocks)
 		return 0;
 	blocks = moved;
 	error = try_budget(run, blocks, &moved);

@@ -109,13 +109,11 @@ static int print_states(FILE *out, const struct fl_report *report, bool colour)
 /* A budget that is too small. */
 static void print_next(FILE *out, const struct fl_report *report)
 {
-	const uint64_t unit = report->next_bytes < UINT64_C(1) << 20 ? 1 << 10 : 1 << 20;
-	char size[FL_SIZE_TEXT];
+	const bool small = report->next_bytes % ((uint64_t)1 << 20) != 0;
 
 	fprintf(out, "%-*snothing: too little for any improvement\n", INDENT, "moved");
-	fprintf(out, "%-*sthe next improvement moves %s: --max-move %" PRIu64 "%c or more\n",
-		INDENT, "budget", fl_size_format(report->next_bytes, size),
-		fl_div_up(report->next_bytes, unit), unit == 1 << 10 ? 'K' : 'M');
+	fprintf(out, "%-*sthe next improvement takes --max-move %" PRIu64 "%c\n", INDENT, "budget",
+		report->next_bytes >> (small ? 10 : 20), small ? 'K' : 'M');
 }
 
 static void print_moves(FILE *out, const struct fl_report *report)

@@ -79,7 +79,7 @@ struct fl_report {
 	uint64_t planned_bytes,
 		needed_bytes; /* data bytes of the plan; that had to move at least */
 	double seconds;	      /* of moving */
-	/* When a budget is too small for anything: what would do; else 0. */
+	/* When a budget is too small for anything: one that is enough, in whole KiB; else 0. */
 	uint64_t next_bytes;
 	/* Dry run of a program with budgets: from nothing moved to the whole plan. */
 	struct fl_curve_point curve[FL_CURVE_POINTS];
