@@ -34,14 +34,46 @@ static bool follows(const struct unit *a, const struct unit *b, uint64_t near)
 	return a->whole && b->whole && b->at >= end && b->at - end <= near;
 }
 
-static bool lies_well(const struct units *units, size_t i, const struct fl_geometry *geo)
-{
-	const struct unit *unit = &units->at[i];
-	uint64_t near = NEAR_BYTES / geo->block_bytes;
+struct turn {
+	uint32_t rank;
+	uint32_t unit;
+};
 
-	return unit->blocks >= LONG_BYTES / geo->block_bytes ||
-	       (i && follows(unit - 1, unit, near)) ||
-	       (i + 1 < units->count && follows(unit, unit + 1, near));
+static int compare_turns(const void *a, const void *b)
+{
+	const struct turn *left = a, *right = b;
+	int order = fl_compare(left->rank, right->rank);
+
+	return order ? order : fl_compare(left->unit, right->unit);
+}
+
+static void mark_neighbours(struct unit *a, struct unit *b, uint64_t near)
+{
+	if (follows(a, b, near))
+		a->well = b->well = true;
+}
+
+int keep_find_well(const struct fl_map *map, struct units *units)
+{
+	struct turn *turns = fl_alloc(units->count, sizeof(*turns));
+	const uint64_t near = NEAR_BYTES / map->geo.block_bytes;
+
+	if (!turns)
+		return FL_ENOMEM;
+	for (size_t i = 0; i < units->count; i++) {
+		struct unit *unit = &units->at[i];
+
+		unit->well = unit->blocks >= LONG_BYTES / map->geo.block_bytes;
+		turns[i] = (struct turn){map->files.at[unit->file].path_rank, (uint32_t)i};
+	}
+	if (units->count)
+		qsort(turns, units->count, sizeof(*turns), compare_turns);
+	for (size_t i = 1; i < units->count; i++) {
+		mark_neighbours(&units->at[i - 1], &units->at[i], near);
+		mark_neighbours(&units->at[turns[i - 1].unit], &units->at[turns[i].unit], near);
+	}
+	free(turns);
+	return 0;
 }
 
 /* Adds the blocks of a run to the counts of the chunks it touches. */
@@ -101,8 +133,8 @@ int keep_dense(const struct fl_map *map, struct units *units, const struct room 
 		struct unit *unit = &units->at[i];
 		struct fl_run run = {unit->at, unit->blocks};
 
-		unit->keep = unit->pinned || (unit->whole && inside(&room->packed, run) &&
-					      lies_well(units, i, &map->geo));
+		unit->keep =
+			unit->pinned || (unit->whole && inside(&room->packed, run) && unit->well);
 		if (unit->keep && !unit->pinned)
 			count_run(kept, run);
 	}
@@ -116,4 +148,50 @@ int keep_dense(const struct fl_map *map, struct units *units, const struct room 
 	free(kept);
 	free(whole);
 	return error;
+}
+
+uint64_t keep_blocks(const struct units *units)
+{
+	uint64_t kept = 0;
+
+	for (size_t i = 0; i < units->count; i++)
+		if (units->at[i].keep && !units->at[i].pinned)
+			kept += unit_size(&units->at[i]);
+	return kept;
+}
+
+struct place {
+	uint64_t behind; /* blocks from the unit to the end of the packed part, around the disk */
+	size_t unit;
+};
+
+static int compare_behind(const void *a, const void *b)
+{
+	const struct place *left = a, *right = b;
+	int order = fl_compare(left->behind, right->behind);
+
+	return order ? order : fl_compare(left->unit, right->unit);
+}
+
+int keep_release_last(struct units *units, const struct room *room, uint64_t blocks)
+{
+	struct place *places = fl_alloc(units->count, sizeof(*places));
+	fl_pblk end = room->zones.count ? room->zones.at[0].start : 0;
+	size_t count = 0;
+
+	if (!places)
+		return FL_ENOMEM;
+	for (size_t i = 0; i < units->count; i++)
+		if (units->at[i].keep && !units->at[i].pinned)
+			places[count++] = (struct place){end - units->at[i].at, i};
+	if (count)
+		qsort(places, count, sizeof(*places), compare_behind);
+	for (size_t i = 0; i < count && blocks; i++) {
+		struct unit *unit = &units->at[places[i].unit];
+
+		unit->keep = false;
+		blocks -= fl_min(blocks, unit->blocks);
+	}
+	free(places);
+	return 0;
 }

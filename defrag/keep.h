@@ -12,11 +12,23 @@ void keep_whole(struct units *units);
 /* Keeps nothing but what is pinned. */
 void keep_nothing(struct units *units);
 /*
- * Keeps whole units that lie in the packed part, well (beside their neighbours in path order,
- * or so long that it does not matter), and where at least `percent` of the neighbourhood is
- * such: what is kept then costs few gaps.
+ * Marks the units that lie well: beside a neighbour in the order wanted or in path order (that of
+ * a new disk), or so long that it does not matter. FL_ENOMEM
+ */
+int keep_find_well(const struct fl_map *map, struct units *units) FL_CHECKED;
+/*
+ * Keeps whole units that lie well and in the packed part, and where at least `percent` of the
+ * neighbourhood is such: what is kept then costs few gaps.
  */
 int keep_dense(const struct fl_map *map, struct units *units, const struct room *room,
 	       unsigned percent) FL_CHECKED;
+
+/* Blocks of what is kept and not pinned. */
+uint64_t keep_blocks(const struct units *units);
+/*
+ * Of what is kept and not pinned, releases the last units of the packed part, at least so many
+ * blocks: with them the gaps before can be filled. FL_ENOMEM
+ */
+int keep_release_last(struct units *units, const struct room *room, uint64_t blocks) FL_CHECKED;
 
 #endif

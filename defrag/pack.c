@@ -16,6 +16,9 @@
 #define FREE_EXTENTS_FACTOR 2
 /* An attempt may leave so many more, where mapping trees were: nothing moves for these. */
 #define FREE_EXTENTS_SLACK 2
+/* Of all blocks, thousandths: what may move into the gaps that badly laid files leave. */
+#define PATCH_LEAST 4
+#define PATCH_MOST 256
 
 /* What an attempt leads to. */
 struct outcome {
@@ -156,6 +159,27 @@ static bool at_rest(const struct packer *packer)
 	return good_enough(packer, &now, FREE_EXTENTS_SLACK);
 }
 
+/*
+ * A disk that is laid well but for some files: they leave gaps, and what lies last is moved into
+ * those, more and more of it until they are full.
+ */
+static int patch(struct packer *packer, const struct room *room, struct outcome *outcome,
+		 bool *good)
+{
+	int error = 0;
+
+	for (uint64_t share = PATCH_LEAST; share <= PATCH_MOST && !error && !*good; share *= 4) {
+		error = keep_dense(packer->map, &packer->units, room, 0);
+		if (error || keep_blocks(&packer->units) < used_blocks(packer) / 2)
+			return error;
+		error = keep_release_last(&packer->units, room, used_blocks(packer) / 1000 * share);
+		if (!error)
+			error = attempt(packer, room, FILL_IN_ORDER, outcome);
+		*good = !error && good_enough(packer, outcome, 0);
+	}
+	return error == FL_ENOROOM ? 0 : error;
+}
+
 static int consolidate(struct packer *packer, struct fl_target *target)
 {
 	static const unsigned densities[] = {50, 75, 90};
@@ -166,7 +190,9 @@ static int consolidate(struct packer *packer, struct fl_target *target)
 
 	if (at_rest(packer))
 		return packer_target(packer, target);
-	error = room_all(&packer->units, &all);
+	error = keep_find_well(packer->map, &packer->units);
+	if (!error)
+		error = room_all(&packer->units, &all);
 	if (!error)
 		error = room_consolidated(packer->map, &packer->units, used_blocks(packer), &room);
 	if (error)
@@ -174,10 +200,14 @@ static int consolidate(struct packer *packer, struct fl_target *target)
 	keep_whole(&packer->units);
 	error = attempt(packer, &all, FILL_IN_ORDER, &outcome);
 	good = !error && good_enough(packer, &outcome, 0);
+	if (!good && (!error || error == FL_ENOROOM))
+		error = patch(packer, &room, &outcome, &good);
 	for (size_t i = 0; i < sizeof(densities) / sizeof(*densities) && !good; i++) {
 		if (error && error != FL_ENOROOM)
 			goto out;
 		error = keep_dense(packer->map, &packer->units, &room, densities[i]);
+		if (!error && !keep_blocks(&packer->units))
+			break; /* what comes last */
 		if (!error)
 			error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
 		good = !error && good_enough(packer, &outcome, 0);

@@ -17,11 +17,12 @@ struct unit {
 	uint64_t fragments;		   /* of the data now */
 	bool whole;			   /* the data is one run now */
 	bool pinned;			   /* stays whatever happens: below the threshold */
-	bool keep;			   /* this attempt leaves it where it is */
-	bool first;			   /* to be laid in order at the front */
-	bool placed;			   /* to is set */
-	bool split; /* no run was long enough: pieces hold its places instead */
-	fl_pblk to; /* where tree and data shall begin */
+	bool well;   /* beside a neighbour in path order or in the order wanted, or long */
+	bool keep;   /* this attempt leaves it where it is */
+	bool first;  /* to be laid in order at the front */
+	bool placed; /* to is set */
+	bool split;  /* no run was long enough: pieces hold its places instead */
+	fl_pblk to;  /* where tree and data shall begin */
 	size_t first_piece, piece_count; /* into units->pieces */
 };
 

@@ -140,12 +140,13 @@ static uint64_t round_up(const struct run *run, uint64_t blocks)
 static int find_next(struct run *run, uint64_t next, uint64_t *enough)
 {
 	uint64_t blocks = fl_max(run->program->budget->bytes / run->units->geo.block_bytes, 1);
-	uint64_t moved = 0;
+	uint64_t moved = 0, step = 4; /* each costs a whole planning */
 	int error = 0;
 
 	*enough = 0;
 	while (!error && !moved && blocks < run->units->geo.blocks) {
-		blocks = round_up(run, blocks < next && next < 2 * blocks ? next : 2 * blocks);
+		blocks =
+			round_up(run, blocks < next && next < step * blocks ? next : step * blocks);
 		error = try_budget(run, blocks, &moved);
 	}
 	if (error || !moved)
@@ -267,14 +268,14 @@ static int measure_within(struct run *run, uint64_t bytes, struct fl_curve_point
 	struct fl_map *predicted = NULL;
 	struct fl_plan *plan = NULL;
 	struct fl_metrics *metrics = calloc(1, sizeof(*metrics));
+	uint64_t next;
 	int error = FL_ENOMEM;
 
 	if (!metrics)
 		return error;
 	analysis.workloads[0] = reading_of(run);
 	analysis.workload_count = 1;
-	run->program->budget->bytes = bytes;
-	error = plan_within(run, &ignored, &target, &plan);
+	error = plan_budget(run, bytes, &ignored, &target, &plan, &next);
 	if (!error)
 		error = follow(run, plan, &predicted);
 	if (!error)
@@ -282,7 +283,6 @@ static int measure_within(struct run *run, uint64_t bytes, struct fl_curve_point
 	if (!error)
 		*point = point_of(run, metrics,
 				  plan->moved_blocks * (uint64_t)run->units->geo.block_bytes);
-	run->program->budget->bytes = 0;
 	fl_map_free(predicted);
 	fl_plan_free(plan);
 	fl_target_free(&target);
