@@ -15,7 +15,7 @@
 
 struct filler {
 	struct units *units;
-	size_t *next; /* path order: the next unit that is open; index count is the end */
+	size_t *next; /* the order wanted: the next unit that is open; index count is the end */
 	size_t *previous;
 	struct sized {
 		uint64_t size;
@@ -31,7 +31,7 @@ static int compare_sizes(const void *a, const void *b)
 {
 	const struct sized *left = a, *right = b;
 
-	/* Of equal ones the earlier in path order is found first, from above. */
+	/* Of equal ones the earlier is found first, from above. */
 	return left->size != right->size ? fl_compare(left->size, right->size)
 					 : fl_compare(right->unit, left->unit);
 }
@@ -140,7 +140,7 @@ static size_t lower_than(struct filler *filler, size_t unit)
 	return found == NONE ? NONE : filler->by_size[found].unit;
 }
 
-/* In path order, up to a unit that does not fit. */
+/* In the order wanted, up to a unit that does not fit. */
 static void fill_in_order(struct filler *filler, struct fl_run *gap)
 {
 	size_t end = filler->units->count;
@@ -214,12 +214,19 @@ static struct fl_run *best_gap(struct fl_runs *gaps, size_t preferred, uint64_t 
 	return best;
 }
 
-static void place_long(struct filler *filler, struct fl_runs *gaps, size_t preferred)
+static uint64_t longest_of(const struct fl_runs *gaps)
 {
 	uint64_t longest = 0;
 
 	for (size_t i = 0; i < gaps->count; i++)
 		longest = fl_max(longest, gaps->at[i].len);
+	return longest;
+}
+
+static void place_long(struct filler *filler, struct fl_runs *gaps, size_t preferred)
+{
+	uint64_t longest = longest_of(gaps);
+
 	for (size_t i = filler->size_count; i-- > 0;) {
 		uint64_t size = filler->by_size[i].size;
 		struct fl_run *gap;
@@ -230,6 +237,15 @@ static void place_long(struct filler *filler, struct fl_runs *gaps, size_t prefe
 		if (gap)
 			place(filler, filler->by_size[i].unit, gap);
 	}
+}
+
+static void fill_holes(struct filler *filler, struct fl_runs *gaps)
+{
+	uint64_t longest = longest_of(gaps);
+
+	for (size_t i = 0; i < gaps->count; i++)
+		if (gaps->at[i].len < longest / LONG_SHARE)
+			fill_closely(filler, &gaps->at[i]);
 }
 
 int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred, enum fill_how how,
@@ -243,6 +259,8 @@ int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred,
 		error = fl_array_push(&open, gaps->at[i]);
 	if (!error && how == FILL_IN_ORDER)
 		place_long(&filler, &open, preferred);
+	if (how == FILL_HOLES)
+		fill_holes(&filler, &open);
 	for (size_t i = 0; i < open.count && !error; i++) {
 		if (how != FILL_BY_SIZE)
 			fill_in_order(&filler, &open.at[i]);

@@ -12,11 +12,13 @@ enum fill_how {
 	FILL_BY_SIZE,
 	/*
 	 * Units that are long beside the gaps get theirs first, or few gaps would be left that hold
-	 * them; then path order as long as units fit, then what is left of a gap by size.
+	 * them; then in the order wanted as long as units fit, then what is left of a gap by size.
 	 */
 	FILL_IN_ORDER,
 	/* The same without the long ones first. */
 	FILL_STRICTLY,
+	/* Short gaps by size, first; then the long ones in order. */
+	FILL_HOLES,
 	/* Only units marked `first`, one after the other; a gap that the next does not fit is left.
 	 */
 	FILL_FIRST,
@@ -31,7 +33,7 @@ int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred,
 	      struct fl_runs *left) FL_CHECKED;
 
 /*
- * Lays units that are not placed yet into the gaps, one behind the other in path order, cutting
+ * Lays units that are not placed yet into the gaps, one behind the other in order, cutting
  * them where a gap ends. Those for which no room is left are kept.
  */
 int fill_cut(struct units *units, const struct fl_runs *gaps, struct fl_runs *left) FL_CHECKED;

@@ -17,8 +17,7 @@
 /* An attempt may leave so many more, where mapping trees were: nothing moves for these. */
 #define FREE_EXTENTS_SLACK 2
 /* Of all blocks, thousandths: what may move into the gaps that badly laid files leave. */
-#define PATCH_LEAST 4
-#define PATCH_MOST 256
+#define PATCH_MOST 255
 
 /* What an attempt leads to. */
 struct outcome {
@@ -168,13 +167,13 @@ static int patch(struct packer *packer, const struct room *room, struct outcome 
 {
 	int error = 0;
 
-	for (uint64_t share = PATCH_LEAST; share <= PATCH_MOST && !error && !*good; share *= 4) {
+	for (uint64_t share = 0; share <= PATCH_MOST && !error && !*good; share = 2 * share + 1) {
 		error = keep_dense(packer->map, &packer->units, room, 0);
 		if (error || keep_blocks(&packer->units) < used_blocks(packer) / 2)
 			return error;
 		error = keep_release_last(&packer->units, room, used_blocks(packer) / 1000 * share);
 		if (!error)
-			error = attempt(packer, room, FILL_IN_ORDER, outcome);
+			error = attempt(packer, room, FILL_HOLES, outcome);
 		*good = !error && good_enough(packer, outcome, 0);
 	}
 	return error == FL_ENOROOM ? 0 : error;

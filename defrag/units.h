@@ -27,7 +27,7 @@ struct unit {
 };
 
 struct units {
-	FL_ARRAY(struct unit);	  /* in path order, fragments of a file in logical order */
+	FL_ARRAY(struct unit);	  /* in the order wanted, fragments of a file in logical order */
 	struct fl_runs pieces;	  /* places of split units */
 	struct fl_runs slots;	  /* fl_map_slots */
 	struct fl_runs by_length; /* slots, longest first */
