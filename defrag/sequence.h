@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to defrag: all fragments in path order as one sequence, and what is best to move of it
+ * Private to defrag: all fragments in the order wanted as one sequence, and what is best to move of it
  * at a given price of a block. Must not know the budget.
  */
 #ifndef DEFRAG_SEQUENCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collects what can be moved, in path order. Must not decide where it goes.
+ * Collects what can be moved, in the order wanted. Must not decide where it goes.
  */
 #include "defrag/units.h"
 
