@@ -160,8 +160,6 @@ int fl_device_discard(struct fl_device *device, uint64_t length, uint64_t positi
 
 	if (!may_write(device, length, position))
 		return FL_EINVAL;
-	if (!device->sparse)
-		return 0;
 	rc = zero_cheaply(device, length, position);
 	return rc == FL_DEVICE_CANNOT ? 0 : rc;
 }

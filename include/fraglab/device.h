@@ -108,10 +108,8 @@ int fl_device_transfer(struct fl_device *device, const struct fl_transfer *items
 int fl_device_clear(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
 
 /*
- * The same for blocks that nobody needs any more, but only where it gives space back: a device that
- * is stored whole is left alone (to zero a part of it makes one more extent of its file, and takes
- * as long as copying 50 KiB), and so is one that can neither punch nor zero. Not durable until the
- * next flush.
+ * The same for blocks that nobody needs any more, but never transfers data: a device that
+ * can neither punch nor zero is left alone. Not durable until the next flush.
  */
 int fl_device_discard(struct fl_device *device, uint64_t length, uint64_t position) FL_CHECKED;
 
