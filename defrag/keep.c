@@ -34,19 +34,6 @@ static bool follows(const struct unit *a, const struct unit *b, uint64_t near)
 	return a->whole && b->whole && b->at >= end && b->at - end <= near;
 }
 
-struct turn {
-	uint32_t rank;
-	uint32_t unit;
-};
-
-static int compare_turns(const void *a, const void *b)
-{
-	const struct turn *left = a, *right = b;
-	int order = fl_compare(left->rank, right->rank);
-
-	return order ? order : fl_compare(left->unit, right->unit);
-}
-
 static void mark_neighbours(struct unit *a, struct unit *b, uint64_t near)
 {
 	if (follows(a, b, near))
@@ -55,7 +42,7 @@ static void mark_neighbours(struct unit *a, struct unit *b, uint64_t near)
 
 int keep_find_well(const struct fl_map *map, struct units *units)
 {
-	struct turn *turns = fl_alloc(units->count, sizeof(*turns));
+	struct fl_ranked *turns = fl_alloc(units->count, sizeof(*turns));
 	const uint64_t near = NEAR_BYTES / map->geo.block_bytes;
 
 	if (!turns)
@@ -64,13 +51,12 @@ int keep_find_well(const struct fl_map *map, struct units *units)
 		struct unit *unit = &units->at[i];
 
 		unit->well = unit->blocks >= LONG_BYTES / map->geo.block_bytes;
-		turns[i] = (struct turn){map->files.at[unit->file].path_rank, (uint32_t)i};
+		turns[i] = (struct fl_ranked){map->files.at[unit->file].path_rank, (uint32_t)i};
 	}
-	if (units->count)
-		qsort(turns, units->count, sizeof(*turns), compare_turns);
+	fl_ranked_sort(turns, units->count);
 	for (size_t i = 1; i < units->count; i++) {
 		mark_neighbours(&units->at[i - 1], &units->at[i], near);
-		mark_neighbours(&units->at[turns[i - 1].unit], &units->at[turns[i].unit], near);
+		mark_neighbours(&units->at[turns[i - 1].index], &units->at[turns[i].index], near);
 	}
 	free(turns);
 	return 0;
@@ -160,22 +146,10 @@ uint64_t keep_blocks(const struct units *units)
 	return kept;
 }
 
-struct place {
-	uint64_t behind; /* blocks from the unit to the end of the packed part, around the disk */
-	size_t unit;
-};
-
-static int compare_behind(const void *a, const void *b)
-{
-	const struct place *left = a, *right = b;
-	int order = fl_compare(left->behind, right->behind);
-
-	return order ? order : fl_compare(left->unit, right->unit);
-}
-
 int keep_release_last(struct units *units, const struct room *room, uint64_t blocks)
 {
-	struct place *places = fl_alloc(units->count, sizeof(*places));
+	/* By the blocks from each to the end of the packed part, around the disk. */
+	struct fl_ranked *places = fl_alloc(units->count, sizeof(*places));
 	fl_pblk end = room->zones.count ? room->zones.at[0].start : 0;
 	size_t count = 0;
 
@@ -183,11 +157,10 @@ int keep_release_last(struct units *units, const struct room *room, uint64_t blo
 		return FL_ENOMEM;
 	for (size_t i = 0; i < units->count; i++)
 		if (units->at[i].keep && !units->at[i].pinned)
-			places[count++] = (struct place){end - units->at[i].at, i};
-	if (count)
-		qsort(places, count, sizeof(*places), compare_behind);
+			places[count++] = (struct fl_ranked){end - units->at[i].at, (uint32_t)i};
+	fl_ranked_sort(places, count);
 	for (size_t i = 0; i < count && blocks; i++) {
-		struct unit *unit = &units->at[places[i].unit];
+		struct unit *unit = &units->at[places[i].index];
 
 		unit->keep = false;
 		blocks -= fl_min(blocks, unit->blocks);

@@ -8,7 +8,8 @@
 #include <fraglab/plan.h>
 
 enum defrag_mode {
-	DEFRAG_FULL,  /* files whole, as directories list them where moved; free space consolidated */
+	DEFRAG_FULL,  /* files whole, as directories list them where moved; free space consolidated
+		       */
 	DEFRAG_FILES, /* files whole with the fewest blocks moved; free space as it comes */
 	DEFRAG_FREE,  /* free space consolidated; fragments stay as they are cut */
 };

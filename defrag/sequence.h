@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to defrag: all fragments in the order wanted as one sequence, and what is best to move of it
- * at a given price of a block. Must not know the budget.
+ * Private to defrag: all fragments in the order wanted as one sequence, and what is best to move of
+ * it at a given price of a block. Must not know the budget.
  */
 #ifndef DEFRAG_SEQUENCE_H
 #define DEFRAG_SEQUENCE_H

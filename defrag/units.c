@@ -87,19 +87,6 @@ static int add_fragments(const struct fl_map *map, uint32_t index, struct units 
 	return 0;
 }
 
-struct ranked {
-	uint64_t rank;
-	uint32_t file;
-};
-
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct ranked *left = a, *right = b;
-
-	return left->rank != right->rank ? fl_compare(left->rank, right->rank)
-					 : fl_compare(left->file, right->file);
-}
-
 /*
  * The place in the order wanted; an xattr block goes with its first owner. Not by path unless that
  * is asked for: most programs that read a whole tree take its directories as these are listed.
@@ -116,7 +103,7 @@ static uint32_t rank_of(const struct fl_map *map, const struct defrag_settings *
 
 /* Movable files in the order wanted: those of the list, then the others. */
 static int rank_files(const struct fl_map *map, const struct defrag_settings *settings,
-		      struct ranked *order, size_t *count)
+		      struct fl_ranked *order, size_t *count)
 {
 	bool listed = settings->order == DEFRAG_LIST;
 	uint64_t *ranks = fl_alloc(map->files.count, sizeof(*ranks));
@@ -132,9 +119,8 @@ static int rank_files(const struct fl_map *map, const struct defrag_settings *se
 	*count = 0;
 	for (uint32_t f = 0; f < map->files.count; f++)
 		if (fl_file_movable(&map->files.at[f]) && map->files.at[f].extent_count)
-			order[(*count)++] = (struct ranked){ranks[f], f};
-	if (*count)
-		qsort(order, *count, sizeof(*order), compare_ranks);
+			order[(*count)++] = (struct fl_ranked){ranks[f], f};
+	fl_ranked_sort(order, *count);
 	free(ranks);
 	return 0;
 }
@@ -142,7 +128,7 @@ static int rank_files(const struct fl_map *map, const struct defrag_settings *se
 static int collect(const struct fl_map *map, const struct defrag_settings *settings, bool fragments,
 		   struct units *units)
 {
-	struct ranked *order = fl_alloc(map->files.count, sizeof(*order));
+	struct fl_ranked *order = fl_alloc(map->files.count, sizeof(*order));
 	struct fl_extents scratch = {0};
 	size_t count = 0;
 	int error = order ? collect_slots(map, units) : FL_ENOMEM;
@@ -152,8 +138,8 @@ static int collect(const struct fl_map *map, const struct defrag_settings *setti
 	for (size_t i = 0; i < count && !error; i++) {
 		size_t first = units->count;
 
-		error = fragments ? add_fragments(map, order[i].file, units)
-				  : add_whole(map, settings, order[i].file, &scratch, units);
+		error = fragments ? add_fragments(map, order[i].index, units)
+				  : add_whole(map, settings, order[i].index, &scratch, units);
 		for (; first < units->count; first++)
 			units->at[first].first =
 				settings->order == DEFRAG_LIST && order[i].rank < (uint64_t)1 << 32;

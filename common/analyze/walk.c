@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include "streams.h"
 
-/* A file and its place in the order of reading. */
-struct turn {
-	uint32_t rank;
-	uint32_t file;
-};
-
-static int compare_turns(const void *left, const void *right)
-{
-	const struct turn *a = left, *b = right;
-	int order = fl_compare(a->rank, b->rank);
-
-	return order ? order : fl_compare(a->file, b->file);
-}
-
 static uint32_t rank_of(const struct fl_file *file, enum fl_workload workload)
 {
 	switch (workload) {
@@ -32,10 +18,10 @@ static uint32_t rank_of(const struct fl_file *file, enum fl_workload workload)
 }
 
 /* The named files in the workload's order. */
-static int order_files(const struct fl_map *map, enum fl_workload workload, struct turn **turns,
-		       size_t *count)
+static int order_files(const struct fl_map *map, enum fl_workload workload,
+		       struct fl_ranked **turns, size_t *count)
 {
-	struct turn *list = fl_alloc(map->files.count + 1, sizeof(*list));
+	struct fl_ranked *list = fl_alloc(map->files.count + 1, sizeof(*list));
 	size_t n = 0;
 
 	if (!list)
@@ -45,11 +31,9 @@ static int order_files(const struct fl_map *map, enum fl_workload workload, stru
 
 		if (file->name == FL_NO_NAME)
 			continue;
-		list[n].file = (uint32_t)i;
-		list[n].rank = rank_of(file, workload);
-		n++;
+		list[n++] = (struct fl_ranked){rank_of(file, workload), (uint32_t)i};
 	}
-	qsort(list, n, sizeof(*list), compare_turns);
+	fl_ranked_sort(list, n);
 	*turns = list;
 	*count = n;
 	return 0;
@@ -57,14 +41,14 @@ static int order_files(const struct fl_map *map, enum fl_workload workload, stru
 
 int fl_stream_walk(struct stream *stream, enum fl_workload workload)
 {
-	struct turn *turns;
+	struct fl_ranked *turns;
 	size_t count;
 	int error = order_files(stream->map, workload, &turns, &count);
 
 	if (error)
 		return error;
 	for (size_t i = 0; i < count && !error; i++) {
-		const struct fl_file *file = &stream->map->files.at[turns[i].file];
+		const struct fl_file *file = &stream->map->files.at[turns[i].index];
 
 		error = fl_stream_read_inode(stream, file->ino);
 		if (error)

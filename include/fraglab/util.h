@@ -126,4 +126,15 @@ static inline int fl_watch_step(const struct fl_watch *watch, const char *unit, 
 /* "0 B", "512 B", "1.5 KiB", "12 MiB", "3.4 GiB": three significant digits. Returns text. */
 const char *fl_size_format(uint64_t bytes, char text[FL_SIZE_TEXT]);
 
+/* --- ranked.c --- */
+
+/* An index and its place in some order. */
+struct fl_ranked {
+	uint64_t rank;
+	uint32_t index;
+};
+
+/* By rank, of equal ones by index. */
+void fl_ranked_sort(struct fl_ranked *at, size_t count);
+
 #endif
