@@ -117,6 +117,19 @@ static void failures_carry_text(void **state)
 		assert_string_not_equal(fl_error_text(error), "unknown error");
 }
 
+/* Past 32 bits too, and equal ones always the same way. */
+static void ranked_sort(void **state)
+{
+	struct fl_ranked at[] = {{7, 2}, {UINT64_MAX, 0}, {7, 1}, {(uint64_t)1 << 40, 3}, {0, 9}};
+	static const uint32_t expected[] = {9, 1, 2, 3, 0};
+
+	(void)state;
+	fl_ranked_sort(NULL, 0);
+	fl_ranked_sort(at, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(at[i].index, expected[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +139,7 @@ int main(void)
 		cmocka_unit_test(sizes_parse),
 		cmocka_unit_test(sizes_format),
 		cmocka_unit_test(failures_carry_text),
+		cmocka_unit_test(ranked_sort),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
