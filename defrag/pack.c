@@ -16,6 +16,8 @@
 #define FREE_EXTENTS_FACTOR 2
 /* An attempt may leave so many more, where mapping trees were: nothing moves for these. */
 #define FREE_EXTENTS_SLACK 2
+/* Each round of full mode plans for all files, and most need no second one. */
+#define FULL_ROUNDS 4
 /* Of all blocks, thousandths: what may move into the gaps that badly laid files leave. */
 #define PATCH_MOST 255
 
@@ -221,12 +223,39 @@ static int consolidate(struct packer *packer, struct fl_target *target)
 			error = 0;
 		}
 	}
+	packer->rests = good_enough(packer, &outcome, FREE_EXTENTS_SLACK);
 	if (!error)
 		error = packer_target(packer, target);
 out:
 	room_free(&all);
 	room_free(&room);
 	return error;
+}
+
+/* Joints of the order at which one has to go back on the disk: as it is, or as placed. */
+static uint64_t breaks(const struct units *units, bool placed)
+{
+	uint64_t count = 0;
+	fl_pblk end = 0;
+
+	for (size_t i = 0; i < units->count; i++) {
+		const struct unit *unit = &units->at[i];
+		fl_pblk at = placed && unit->placed ? unit->to : unit->at;
+
+		count += at < end;
+		end = at + unit->blocks;
+	}
+	return count;
+}
+
+/* Whether what there is, is as well ordered, in as few pieces, and as far in front. */
+static bool is_ordered(const struct packer *packer, const struct outcome *outcome)
+{
+	const struct units *units = &packer->units;
+
+	return pieces_now(packer) <= pieces_after(packer, outcome) &&
+	       breaks(units, false) <= breaks(units, true) &&
+	       (!units->count || units->at[0].at <= units->at[0].to + units->at[0].tree);
 }
 
 /* Everything where the order wants it, kept or not. */
@@ -242,7 +271,7 @@ static int reorder(struct packer *packer, struct fl_target *target)
 		error = attempt(packer, &room, how, &outcome);
 	if (!error && outcome.split && how == FILL_STRICTLY)
 		error = attempt(packer, &room, FILL_IN_ORDER, &outcome);
-	if (!error)
+	if (!error && !is_ordered(packer, &outcome))
 		error = packer_target(packer, target);
 	room_free(&room);
 	return error;
@@ -259,17 +288,26 @@ static int choose(struct packer *packer, struct fl_target *target)
 		       : consolidate(packer, target);
 }
 
-static int plan_once(const struct defrag_settings *settings, const struct fl_map *map,
-		     struct fl_target *target, struct fl_diag *diag)
+static int plan_mode(const struct defrag_settings *settings, const struct fl_map *map,
+		     struct fl_target *target, bool *rests, struct fl_diag *diag)
 {
 	struct packer packer = {.map = map, .settings = settings};
 	int error = units_collect(map, settings, &packer.units);
 
 	if (!error)
 		error = choose(&packer, target);
+	*rests = packer.rests;
 	units_free(&packer.units);
 	fl_array_free(&packer.left);
 	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;
+}
+
+static int plan_once(const struct defrag_settings *settings, const struct fl_map *map,
+		     struct fl_target *target, struct fl_diag *diag)
+{
+	bool rests;
+
+	return plan_mode(settings, map, target, &rests, diag);
 }
 
 static int plan_within(const struct defrag_settings *settings, const struct fl_map *map,
@@ -299,7 +337,7 @@ static int plan_files(const struct defrag_settings *settings, const struct fl_ma
 	struct fl_target full = {0};
 	struct fl_map *next = NULL;
 	bool reached;
-	int error = settle(plan_once, settings, map, target, &reached, diag);
+	int error = settle(plan_once, settings, map, SETTLE_ROUNDS, target, &reached, diag);
 
 	if (error || reached)
 		return error;
@@ -321,15 +359,19 @@ static int plan_files(const struct defrag_settings *settings, const struct fl_ma
 int defrag_target(const struct defrag_settings *settings, const struct fl_map *map,
 		  struct fl_target *target, struct fl_diag *diag)
 {
-	bool reached;
+	bool reached, rests;
 	int error;
 
 	if (settings->max_bytes && settings->mode != DEFRAG_FREE &&
 	    settings->order == DEFRAG_KEEP) {
-		error = settle(plan_within, settings, map, target, &reached, diag);
+		error = settle(plan_within, settings, map, SETTLE_ROUNDS, target, &reached, diag);
 		if (error || target->files.count || settings->mode == DEFRAG_FILES)
 			return error;
 	}
-	return settings->mode == DEFRAG_FILES ? plan_files(settings, map, target, diag)
-					      : plan_once(settings, map, target, diag);
+	if (settings->mode == DEFRAG_FILES)
+		return plan_files(settings, map, target, diag);
+	error = plan_mode(settings, map, target, &rests, diag);
+	if (error || rests || !target->files.count)
+		return error;
+	return settle(plan_once, settings, map, FULL_ROUNDS, target, &reached, diag);
 }

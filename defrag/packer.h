@@ -15,6 +15,7 @@ struct packer {
 	const struct defrag_settings *settings;
 	struct units units;
 	struct fl_runs left; /* runs that stay free */
+	bool rests;	     /* planning from where the target leads to would move nothing more */
 };
 
 /*

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 64
 /* A budget is spent in so many parts: what the first vacate gives the others better places. */
 #define BUDGET_PARTS 16
 
@@ -126,7 +125,7 @@ static bool give_budget(const struct defrag_settings *all, const struct fl_map *
 }
 
 int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
-	   struct fl_target *target, bool *reached, struct fl_diag *diag)
+	   int rounds, struct fl_target *target, bool *reached, struct fl_diag *diag)
 {
 	const int least = settings->max_bytes ? BUDGET_PARTS : 0;
 	struct defrag_settings now_settings = *settings;
@@ -137,16 +136,21 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 	for (int round = 0; !error; round++) {
 		const struct fl_map *now = last ? last : map;
 		struct fl_target step = {0};
+		bool planned = !round && target->files.count;
 
-		*reached = round < ROUNDS;
+		*reached = round < rounds;
 		if (!*reached)
 			break;
 		error = fl_watch_step(settings->watch, "rounds", (uint64_t)round,
-				      least ? (uint64_t)least : ROUNDS);
+				      least ? (uint64_t)least : (uint64_t)rounds);
 		if (error)
 			break;
-		if (give_budget(settings, map, last, round, &now_settings))
+		if (planned) {
+			step = *target;
+			*target = (struct fl_target){0};
+		} else if (give_budget(settings, map, last, round, &now_settings)) {
 			error = planner(&now_settings, now, &step, diag);
+		}
 		if (!error && step.files.count)
 			error = settle_follow(now, &step, &next, diag);
 		*reached = next || !step.files.count;

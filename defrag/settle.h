@@ -7,6 +7,9 @@
 
 #include "defrag/pack.h"
 
+/* Where rounds are cheap: far more than it takes. */
+#define SETTLE_ROUNDS 64
+
 /* One planner: fills a zero-initialised target. */
 typedef int (*settle_planner)(const struct defrag_settings *settings, const struct fl_map *map,
 			      struct fl_target *target, struct fl_diag *diag);
@@ -19,12 +22,12 @@ int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_
 		  struct fl_diag *diag) FL_CHECKED;
 
 /*
- * Plans, looks at the map that leads to, and plans again, until nothing is to be done or a few
- * rounds are over. The target goes from the first map to the last, each file once.
- * *reached: false when there was no end to it, or no way to a round's target for want of room; if
- * that was the first, it is the target all the same.
+ * Plans, looks at the map that leads to, and plans again, until nothing is to be done or so many
+ * rounds are over. A target that is not empty is the first round's. The target goes from the first
+ * map to the last, each file once. *reached: false when there was no end to it, or no way to a
+ * round's target for want of room; if that was the first, it is the target all the same.
  */
 int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
-	   struct fl_target *target, bool *reached, struct fl_diag *diag) FL_CHECKED;
+	   int rounds, struct fl_target *target, bool *reached, struct fl_diag *diag) FL_CHECKED;
 
 #endif

@@ -144,7 +144,8 @@ static int find_next(struct run *run, uint64_t next, uint64_t *enough)
 	int error = 0;
 
 	*enough = 0;
-	while (!error && !moved && blocks < run->units->geo.blocks) {
+	/* A way may move some blocks twice. */
+	while (!error && !moved && blocks < 2 * run->units->geo.blocks) {
 		blocks =
 			round_up(run, blocks < next && next < step * blocks ? next : step * blocks);
 		error = try_budget(run, blocks, &moved);

@@ -30,8 +30,12 @@ void fl_scan_listing_root(struct listing *listing, const struct directory *direc
 {
 	const struct ext2_dx_root_info *info = (const void *)(block + DX_ROOT_INFO);
 
-	if (listing->hashed && directory->is_indexed)
-		listing->version = info->hash_version;
+	if (!listing->hashed || !directory->is_indexed)
+		return;
+	/* The kernel takes no other (dx_probe), and then lists the directory as stored. */
+	listing->hashed =
+		info->hash_version <= EXT2_HASH_TEA || info->hash_version == EXT2_HASH_SIPHASH;
+	listing->version = info->hash_version;
 }
 
 /* False: by no hash that is known. */
