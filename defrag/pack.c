@@ -169,7 +169,7 @@ static int patch(struct packer *packer, const struct room *room, struct outcome 
 {
 	int error = 0;
 
-	for (uint64_t share = 0; share <= PATCH_MOST && !error && !*good; share = 2 * share + 1) {
+	for (uint64_t share = 0; share <= PATCH_MOST && !error && !*good; share = 4 * share + 3) {
 		error = keep_dense(packer->map, &packer->units, room, 0);
 		if (error || keep_blocks(&packer->units) < used_blocks(packer) / 2)
 			return error;
