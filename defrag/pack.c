@@ -252,10 +252,11 @@ static uint64_t breaks(const struct units *units, bool placed)
 static bool is_ordered(const struct packer *packer, const struct outcome *outcome)
 {
 	const struct units *units = &packer->units;
+	const struct unit *first = units->count ? units->at : NULL;
 
 	return pieces_now(packer) <= pieces_after(packer, outcome) &&
 	       breaks(units, false) <= breaks(units, true) &&
-	       (!units->count || units->at[0].at <= units->at[0].to + units->at[0].tree);
+	       (!first || !first->placed || first->at <= first->to + first->tree);
 }
 
 /* Everything where the order wants it, kept or not. */

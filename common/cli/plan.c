@@ -59,51 +59,43 @@ static int plan_way(struct run *run, uint64_t most, struct fl_report *report,
 	return error;
 }
 
-/* The way that a budget of so much is best spent on, as far as it gains; *next: blocks, as cut. */
-static int plan_spending(struct run *run, uint64_t bytes, struct fl_report *report,
-			 struct fl_target *target, struct fl_plan **plan, uint64_t *next)
+/* As plan_way, of a program that is told of a budget of so many bytes; 0: of none. */
+static int plan_way_told(struct run *run, uint64_t told, uint64_t most, struct fl_report *report,
+			 struct fl_target *target, struct fl_plan **plan)
 {
 	struct fl_budget *budget = run->program->budget;
-	const uint64_t asked = budget->bytes, most = bytes / run->units->geo.block_bytes;
+	const uint64_t asked = budget->bytes;
 	int error;
 
-	budget->bytes = bytes;
+	budget->bytes = told;
 	error = plan_way(run, fl_max(most, 1), report, target, plan);
 	budget->bytes = asked;
-	if (error)
-		return error;
-	return fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, next, &run->diag);
+	return error;
 }
 
-/* The way to the end, as far as it gains within a budget of so much. */
-static int plan_whole(struct run *run, uint64_t bytes, struct fl_report *report,
-		      struct fl_target *target, struct fl_plan **plan, uint64_t *next)
-{
-	struct fl_budget *budget = run->program->budget;
-	const uint64_t asked = budget->bytes, most = bytes / run->units->geo.block_bytes;
-	int error;
-
-	budget->bytes = 0;
-	error = plan_way(run, fl_max(most, 1), report, target, plan);
-	budget->bytes = asked;
-	if (error || (!(*plan)->left_blocks && (*plan)->moved_blocks <= most))
-		return error;
-	return fl_plan_cut_to_gain(run->units, *plan, most, budget->gain, next, &run->diag);
-}
-
-/* The better of the two: where spending gains nothing, the way to the end. */
+/*
+ * The better of two within a budget of so much, each as far as it gains: the way that it is best
+ * spent on; where that gains nothing, the way to the end. *next: blocks, as fl_plan_cut_to_gain.
+ */
 static int plan_budget(struct run *run, uint64_t bytes, struct fl_report *report,
 		       struct fl_target *target, struct fl_plan **plan, uint64_t *next)
 {
+	const enum fl_gain *gain = &run->program->budget->gain; /* the target sets it */
+	const uint64_t most = bytes / run->units->geo.block_bytes;
 	uint64_t spent;
-	int error = plan_spending(run, bytes, report, target, plan, &spent);
+	int error = plan_way_told(run, bytes, most, report, target, plan);
 
+	if (!error)
+		error = fl_plan_cut_to_gain(run->units, *plan, most, *gain, &spent, &run->diag);
 	if (error || (*plan)->batches.count)
 		return error;
 	fl_plan_free(*plan);
 	*plan = NULL;
 	fl_target_free(target);
-	return plan_whole(run, bytes, report, target, plan, next);
+	error = plan_way_told(run, 0, most, report, target, plan);
+	if (error || (!(*plan)->left_blocks && (*plan)->moved_blocks <= most))
+		return error;
+	return fl_plan_cut_to_gain(run->units, *plan, most, *gain, next, &run->diag);
 }
 
 /* What a run with a budget of so much would move; 0: nothing. */

@@ -306,9 +306,9 @@ struct window {
 	size_t count;
 };
 
-static const struct ext2_inode *inode_at(const struct window *window, size_t index)
+static struct ext2_inode *inode_at(const struct window *window, size_t index)
 {
-	return (const struct ext2_inode *)(window->inodes + index * window->inode_bytes);
+	return (struct ext2_inode *)(window->inodes + index * window->inode_bytes);
 }
 
 /* The next ones in use; none at the end. */
@@ -316,9 +316,9 @@ static int fill(struct scan *scan, ext2_inode_scan inodes, struct window *window
 {
 	window->count = 0;
 	while (window->count < SCAN_AHEAD) {
-		const struct ext2_inode *inode = inode_at(window, window->count);
+		struct ext2_inode *inode = inode_at(window, window->count);
 		ext2_ino_t *ino = &window->inos[window->count];
-		int error = next_inode(scan, inodes, ino, (struct ext2_inode *)(uintptr_t)inode);
+		int error = next_inode(scan, inodes, ino, inode);
 
 		if (error || !*ino)
 			return error;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The analyzer against the kernel: all files of a fresh, an aged and a defragmented image are read
 # from a cold cache, in path order and as directories list them, while the block layer's tracepoint
-# is recorded, and compared with read-all and read-directory-order; then a tree is unpacked into a copy of each and synced, and compared with install.
-# Exit 77: no loop mounts or no tracefs here.
+# is recorded, and compared with read-all and read-directory-order; then a tree is unpacked into a
+# copy of each and synced, and compared with install. Exit 77: no loop mounts or no tracefs here.
 #
 # The device is a loop device with requests up to 1,280 KiB and 128 segments. Reads never reach the
 # limits with a read-ahead of 128 KiB. Writes reach the segments': tar writes 10 KiB at a time, which
