@@ -247,25 +247,41 @@ static void widen(const struct move_vacated *vacated, const struct fl_blockset *
 		run->len = end - run->start;
 }
 
-/*
- * Grows a run over the vacated ones behind it, as long as there are only holes between them: to ask
- * costs the host far less than to clear.
- */
-static int join(const struct move_vacated *vacated, struct fl_run *run, struct fl_diag *diag)
+/* Whether what lies between two runs may be cleared with them. */
+static int may_join(const struct move_vacated *vacated, const struct fl_blockset *free_blocks,
+		    struct fl_run gap, uint64_t *credit, bool *may)
 {
+	fl_pblk block;
+
+	*may = gap.len <= *credit &&
+	       !fl_blockset_find(free_blocks, gap.start, fl_run_end(gap), false, &block);
+	if (!*may)
+		return fl_device_is_hole(vacated->device, gap.len * vacated->block_bytes,
+					 gap.start * vacated->block_bytes, may);
+	*credit -= gap.len;
+	return 0;
+}
+
+/*
+ * Grows a run over the vacated ones behind it, as a call costs the host far more than a byte: over
+ * holes, and over free blocks, of those no more than are vacated.
+ */
+static int join(const struct move_vacated *vacated, const struct fl_blockset *free_blocks,
+		struct fl_run *run, struct fl_diag *diag)
+{
+	uint64_t credit = run->len;
 	struct fl_run next;
-	bool hole = true;
 
 	while (fl_blockset_next_run(vacated->set, fl_run_end(*run), vacated->blocks, &next)) {
-		fl_pblk gap = fl_run_end(*run);
-		int error = fl_device_is_hole(vacated->device,
-					      (next.start - gap) * vacated->block_bytes,
-					      gap * vacated->block_bytes, &hole);
+		struct fl_run gap = {fl_run_end(*run), next.start - fl_run_end(*run)};
+		bool may;
+		int error = may_join(vacated, free_blocks, gap, &credit, &may);
 
 		if (error)
 			return fl_fail(diag, error, "looking for holes: %s", fl_error_text(error));
-		if (!hole)
+		if (!may)
 			break;
+		credit += next.len;
 		run->len = fl_run_end(next) - run->start;
 	}
 	return 0;
@@ -280,7 +296,7 @@ int move_vacated_finish(struct move_vacated *vacated, const struct fl_blockset *
 
 	for (; !error && fl_blockset_next_run(vacated->set, pos, vacated->blocks, &run);
 	     pos = fl_run_end(run)) {
-		error = join(vacated, &run, diag);
+		error = join(vacated, free_blocks, &run, diag);
 		if (error)
 			break;
 		widen(vacated, free_blocks, &run);

@@ -86,7 +86,7 @@ struct order {
 	FL_ARRAY(uint32_t) trees_ready; /* files whose tree alone can go home */
 	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */
 	struct fl_runs freed;		/* by the batch that is being formed */
-	size_t pieces_before;		/* how many there were at first */
+	uint64_t part_blocks;		/* what is worth splitting off */
 	uint64_t evicted_blocks;	/* in all */
 	uint64_t waiting_blocks;	/* data blocks not at their destination */
 	uint64_t waiting_before;	/* when the pace was looked at last; 0: not yet */
@@ -121,7 +121,10 @@ int piece_recount(struct order *order, uint32_t piece) FL_CHECKED;
 int order_freed(struct order *order, struct fl_run run) FL_CHECKED;
 /* The piece (data or tree) that occupies a block; NONE when no movable one does. */
 uint32_t order_occupant(const struct order *order, fl_pblk block);
-/* Splits partly free destinations off, so that their parts become ready. */
+/*
+ * Splits partly free destinations off, so that their parts become ready: where part_blocks are
+ * free, or nearly all; all of them when nothing is ready.
+ */
 int order_split_partial(struct order *order) FL_CHECKED;
 
 /*

@@ -5,6 +5,9 @@
  */
 #include "order.h"
 
+/* So much of a destination is open: hardly anything is left to wait for. */
+#define OPEN_PERCENT 90
+
 static int make_ready(struct order *order, uint32_t index)
 {
 	struct piece *piece = &order->pieces.at[index];
@@ -121,17 +124,39 @@ static int split_by_freeness(struct order *order, uint32_t index)
 	}
 }
 
+static bool is_partial(const struct piece *piece)
+{
+	return piece->state == PIECE_WAITING && piece->blocked && piece->blocked < piece->len;
+}
+
+static bool worth_splitting(const struct order *order, const struct piece *piece)
+{
+	uint64_t open = piece->len - piece->blocked;
+
+	return open >= order->part_blocks || open * 100 >= (uint64_t)piece->len * OPEN_PERCENT;
+}
+
 int order_split_partial(struct order *order)
 {
+	const bool all = !order->ready_blocks;
+	size_t count = order->partial.count, left = 0;
 	int error = 0;
 
-	for (size_t i = 0; i < order->partial.count && !error; i++) {
-		struct piece *piece = &order->pieces.at[order->partial.at[i]];
+	for (size_t i = 0; i < count && !error; i++) {
+		uint32_t index = order->partial.at[i];
+		struct piece *piece = &order->pieces.at[index];
 
+		if (is_partial(piece) && !all && !worth_splitting(order, piece)) {
+			order->partial.at[left++] = index;
+			continue;
+		}
 		piece->partial = false;
-		if (piece->state == PIECE_WAITING && piece->blocked && piece->blocked < piece->len)
-			error = split_by_freeness(order, order->partial.at[i]);
+		if (is_partial(piece))
+			error = split_by_freeness(order, index);
 	}
-	order->partial.count = 0;
+	/* Behind those, what splitting has added. */
+	for (size_t i = count; i < order->partial.count; i++)
+		order->partial.at[left++] = order->partial.at[i];
+	order->partial.count = left;
 	return error;
 }
