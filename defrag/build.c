@@ -85,6 +85,8 @@ int packer_target(struct packer *packer, struct fl_target *target)
 	const struct units *units = &packer->units;
 	int error = 0;
 
+	/* Bytes that are counted are spent on what they are for. */
+	target->sparing = packer->settings->mode == DEFRAG_FILES || packer->settings->max_bytes;
 	fl_runs_longest_first(&packer->left);
 	for (size_t i = 0; i < units->count && !error;) {
 		size_t end = i + 1;

@@ -159,6 +159,7 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 			*target = step;
 			return 0;
 		}
+		target->sparing |= step.sparing;
 		fl_target_free(&step);
 		if (!next && round + 1 >= least)
 			break;

@@ -134,7 +134,8 @@ static bool is_spent(const struct order *order)
 	uint64_t needed = order->plan->needed_blocks;
 	bool tight = order->map->free_blocks < needed / TIGHT_SHARE;
 
-	return order->evicted_blocks >= needed / (tight ? EVICTED_TIGHT : EVICTED_ROOMY);
+	return order->target->sparing ||
+	       order->evicted_blocks >= needed / (tight ? EVICTED_TIGHT : EVICTED_ROOMY);
 }
 
 static bool lacks_parts(const struct order *order)

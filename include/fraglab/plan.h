@@ -25,6 +25,7 @@ struct fl_target {
 	FL_ARRAY(struct fl_target_file) files; /* by file */
 	struct fl_extents extents;
 	FL_ARRAY(fl_pblk) trees;
+	bool sparing; /* the order copies no block twice to get on faster */
 };
 
 /* A zero-initialised target is empty. */
