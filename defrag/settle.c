@@ -10,6 +10,14 @@
 
 /* A budget is spent in so many parts: what the first vacate gives the others better places. */
 #define BUDGET_PARTS 16
+/* With this share free, ordering ends: what it would take is not tried for each round. */
+#define ROOMY_SHARE 8
+
+/* Whether there surely is a way to any layout, as far as it matters here. */
+static bool is_roomy(const struct fl_map *map)
+{
+	return map->free_blocks >= map->geo.blocks / ROOMY_SHARE;
+}
 
 int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_map **next,
 		  struct fl_diag *diag)
@@ -18,6 +26,8 @@ int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_
 	int error = fl_target_finish(target, map, diag);
 
 	*next = NULL;
+	if (!error && is_roomy(map))
+		return fl_target_predict(map, target, next, diag);
 	if (!error)
 		error = fl_plan_order(map, target, NULL, &plan, diag);
 	if (!error && !plan->left_blocks)

@@ -93,6 +93,8 @@ static int measure(struct tuner *t, struct fl_target *target, uint64_t *miss)
 	struct fl_map *predicted;
 	int err = fl_target_predict(t->map, target, &predicted, t->diag);
 
+	if (!err)
+		err = fl_map_into_blocks(&predicted, t->diag);
 	if (err)
 		return err;
 	err = fl_analyze(predicted, &t->analysis, t->metrics);

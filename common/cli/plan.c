@@ -197,16 +197,9 @@ int fl_run_plan(struct run *run)
 /* Validates a plan and gives the map it leads to, in blocks. */
 static int follow(struct run *run, const struct fl_plan *plan, struct fl_map **predicted)
 {
-	struct fl_map *units;
 	int error = fl_plan_predict(run->units, plan, predicted, &run->diag);
 
-	if (error || !(*predicted)->blocks)
-		return error;
-	units = *predicted;
-	*predicted = NULL;
-	error = fl_units_to_blocks(units, predicted, &run->diag);
-	fl_map_free(units);
-	return error;
+	return error ? error : fl_map_into_blocks(predicted, &run->diag);
 }
 
 int fl_run_predict(struct run *run, bool *beyond)

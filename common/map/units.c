@@ -335,3 +335,16 @@ int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks, struc
 {
 	return fl_map_rebuild(units->blocks, restore_file, units, blocks, diag);
 }
+
+int fl_map_into_blocks(struct fl_map **map, struct fl_diag *diag)
+{
+	struct fl_map *units = *map;
+	int error;
+
+	if (!units->blocks)
+		return 0;
+	*map = NULL;
+	error = fl_units_to_blocks(units, map, diag);
+	fl_map_free(units);
+	return error;
+}

@@ -42,15 +42,6 @@ int fl_target_predict(const struct fl_map *map, const struct fl_target *target,
 {
 	size_t next = 0;
 	const struct outcome outcome = {map, target, &next};
-	struct fl_map *units;
-	int error = fl_map_rebuild(map, add_file, &outcome, &units, diag);
 
-	if (error || !map->blocks) {
-		if (!error)
-			*predicted = units;
-		return error;
-	}
-	error = fl_units_to_blocks(units, predicted, diag);
-	fl_map_free(units);
-	return error;
+	return fl_map_rebuild(map, add_file, &outcome, predicted, diag);
 }

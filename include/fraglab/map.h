@@ -263,6 +263,8 @@ int fl_map_units(const struct fl_map *map, struct fl_map **units, struct fl_diag
 /* Back: the map in blocks that belongs to units, as fl_plan_predict made them. FL_ENOMEM. */
 int fl_units_to_blocks(const struct fl_map *units, struct fl_map **blocks,
 		       struct fl_diag *diag) FL_CHECKED;
+/* The same in place of the map; one in blocks stays. After an error it is freed, and NULL. */
+int fl_map_into_blocks(struct fl_map **map, struct fl_diag *diag) FL_CHECKED;
 /*
  * Appends to blocks the extents in blocks that a file has when its clusters are at these places.
  * FL_EPLAN: some of them have no place; FL_ENOMEM.

@@ -47,8 +47,8 @@ int fl_target_add_tree(struct fl_target *target, fl_pblk start, uint64_t len) FL
 int fl_target_finish(struct fl_target *target, const struct fl_map *map,
 		     struct fl_diag *diag) FL_CHECKED;
 /*
- * The map when all of a target is reached, always in blocks, also for a map of clusters. The
- * target's files are in order. FL_EDAMAGED: two of its files have the same block; FL_ENOMEM.
+ * The map when all of a target is reached. The target's files are in order. FL_EDAMAGED: two of
+ * its files have the same block; FL_ENOMEM.
  */
 int fl_target_predict(const struct fl_map *map, const struct fl_target *target,
 		      struct fl_map **predicted, struct fl_diag *diag) FL_CHECKED;

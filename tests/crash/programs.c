@@ -126,16 +126,9 @@ static int look_again(struct fl_device *device, const struct fl_map *promised,
 static int predict(const struct fl_map *units, const struct fl_plan *made, struct fl_map **promised,
 		   struct fl_diag *diag)
 {
-	struct fl_map *predicted = NULL;
-	int error = fl_plan_predict(units, made, &predicted, diag);
+	int error = fl_plan_predict(units, made, promised, diag);
 
-	if (!error && predicted->blocks) {
-		error = fl_units_to_blocks(predicted, promised, diag);
-		fl_map_free(predicted);
-	} else if (!error) {
-		*promised = predicted;
-	}
-	return error;
+	return error ? error : fl_map_into_blocks(promised, diag);
 }
 
 static bool no_others(void *context, uint32_t seconds)

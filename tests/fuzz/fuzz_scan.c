@@ -291,17 +291,14 @@ static bool make_plan(struct state *state, struct fl_target *target, struct fl_p
 
 static bool predict(struct state *state, const struct fl_plan *plan, struct fl_metrics *metrics)
 {
-	struct fl_map *predicted = NULL, *units = NULL;
+	struct fl_map *predicted = NULL;
 	int error = fl_plan_predict(state->units, plan, &predicted, &state->diag);
 	bool good;
 
 	must(state, "predicting", error);
-	if (!error && predicted->blocks) {
-		units = predicted;
-		predicted = NULL;
-		error = fl_units_to_blocks(units, &predicted, &state->diag);
+	if (!error) {
+		error = fl_map_into_blocks(&predicted, &state->diag);
 		must(state, "predicting in blocks", error);
-		fl_map_free(units);
 	}
 	good = !error && measure(state, predicted, metrics);
 	fl_map_free(predicted);
