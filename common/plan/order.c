@@ -242,7 +242,7 @@ int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 	error = order_setup(&order);
 	if (!error) {
 		order.plan->needed_blocks = order.waiting_blocks;
-		order.part_blocks = PART_BYTES / map->geo.block_bytes;
+		order.part_blocks = target->sparing ? 0 : PART_BYTES / map->geo.block_bytes;
 		error = run(&order, diag);
 		order.plan->left_blocks = order.waiting_blocks;
 	}
