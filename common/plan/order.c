@@ -27,7 +27,7 @@
 #define PACE_SHARE 64
 #define EVICT_SHARE 4
 #define EVICT_SHARE_SPENT 64
-#define EVICTED_ROOMY 32
+#define EVICTED_ROOMY 28
 #define EVICTED_TIGHT 5
 /* Tight: less is free than this share of what has to move. */
 #define TIGHT_SHARE 4
@@ -128,14 +128,14 @@ static uint64_t evict_limit(const struct order *order)
 	return fl_min(order->batch_blocks, order->budget / 2 + 1);
 }
 
-/* Whether evicting has copied as much as is to be spent on getting on faster. */
-static bool is_spent(const struct order *order)
+/* What may be copied twice only to get on faster. */
+static uint64_t credit(const struct order *order)
 {
-	uint64_t needed = order->plan->needed_blocks;
+	uint64_t needed = order->plan->needed_blocks, most;
 	bool tight = order->map->free_blocks < needed / TIGHT_SHARE;
 
-	return order->target->sparing ||
-	       order->evicted_blocks >= needed / (tight ? EVICTED_TIGHT : EVICTED_ROOMY);
+	most = order->target->sparing ? 0 : needed / (tight ? EVICTED_TIGHT : EVICTED_ROOMY);
+	return most - fl_min(most, order->evicted_blocks);
 }
 
 static bool lacks_parts(const struct order *order)
@@ -143,13 +143,20 @@ static bool lacks_parts(const struct order *order)
 	return !order->ready_blocks || order->ready_blocks < order->waiting_blocks / SPLIT_SHARE;
 }
 
-/* Whether so little is ready that breaking cycles now saves more than it copies. */
-static bool is_slow(const struct order *order)
+/* Whether less is ready than one of so many parts of what could be evicted. */
+static bool lacks(const struct order *order, unsigned share)
 {
-	unsigned share = is_spent(order) ? EVICT_SHARE_SPENT : EVICT_SHARE;
-
 	return order->ready_blocks < fl_min(order->waiting_blocks, evict_limit(order)) / share ||
 	       (!order->ready_blocks && !order->trees_ready.count);
+}
+
+static int evict(struct order *order, bool must)
+{
+	uint64_t most = credit(order);
+
+	if (most && lacks(order, EVICT_SHARE))
+		return order_evict(order, fl_min(most, evict_limit(order)));
+	return must || lacks(order, EVICT_SHARE_SPENT) ? order_evict(order, evict_limit(order)) : 0;
 }
 
 /* Shorter parts from now on, where a batch took too little of what could go at once. */
@@ -159,7 +166,7 @@ static void keep_pace(struct order *order, uint64_t could, uint64_t waited)
 		order->part_blocks /= 2;
 }
 
-static int form_batch(struct order *order, bool evict, bool *moved)
+static int form_batch(struct order *order, bool must_evict, bool *moved)
 {
 	const uint64_t before = order->waiting_blocks;
 	uint64_t could = fl_min(order->batch_blocks, fl_blockset_count(order->free));
@@ -168,8 +175,8 @@ static int form_batch(struct order *order, bool evict, bool *moved)
 	order->budget = fl_blockset_count(order->scratch);
 	if (lacks_parts(order))
 		error = order_split_partial(order);
-	if (!error && (evict || is_slow(order)))
-		error = order_evict(order, evict_limit(order));
+	if (!error)
+		error = evict(order, must_evict);
 	if (!error && !order->touched.count)
 		error = order_lend(order);
 	if (!error)
