@@ -250,6 +250,7 @@ int fl_plan_order(const struct fl_map *map, const struct fl_target *target,
 	if (!error) {
 		order.plan->needed_blocks = order.waiting_blocks;
 		order.part_blocks = target->sparing ? 0 : PART_BYTES / map->geo.block_bytes;
+		order.put_off_part = order.part_blocks;
 		error = run(&order, diag);
 		order.plan->left_blocks = order.waiting_blocks;
 	}

@@ -87,10 +87,13 @@ struct order {
 	FL_ARRAY(uint32_t) touched;	/* files of the batch that is being formed */
 	struct fl_runs freed;		/* by the batch that is being formed */
 	uint64_t part_blocks;		/* what is worth splitting off */
-	uint64_t evicted_blocks;	/* in all */
-	uint64_t waiting_blocks;	/* data blocks not at their destination */
-	uint64_t waiting_before;	/* when the pace was looked at last; 0: not yet */
-	size_t trees_away;		/* files whose tree is not at its final place */
+	/* Not worth it so far; in partial again when more of their destination is free. */
+	FL_ARRAY(uint32_t) put_off;
+	uint64_t put_off_part;	 /* part_blocks when all of them were looked at last */
+	uint64_t evicted_blocks; /* in all */
+	uint64_t waiting_blocks; /* data blocks not at their destination */
+	uint64_t waiting_before; /* when the pace was looked at last; 0: not yet */
+	size_t trees_away;	 /* files whose tree is not at its final place */
 	/* order_tight: the window, in buckets; what lies before it is done. */
 	bool tight;
 	size_t window_first, window_end;

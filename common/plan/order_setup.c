@@ -306,6 +306,7 @@ void order_teardown(struct order *order)
 	fl_array_free(&order->ready);
 	fl_array_free(&order->keys);
 	fl_array_free(&order->partial);
+	fl_array_free(&order->put_off);
 	fl_array_free(&order->trees_ready);
 	fl_array_free(&order->touched);
 	fl_array_free(&order->freed);

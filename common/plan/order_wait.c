@@ -136,27 +136,35 @@ static bool worth_splitting(const struct order *order, const struct piece *piece
 	return open >= order->part_blocks || open * 100 >= (uint64_t)piece->len * OPEN_PERCENT;
 }
 
+/* What was not worth it may be by now, or has to be. */
+static int look_at_all_again(struct order *order)
+{
+	int error = fl_array_append(&order->partial, order->put_off.at, order->put_off.count);
+
+	order->put_off.count = 0;
+	order->put_off_part = order->part_blocks;
+	return error ? FL_ENOMEM : 0;
+}
+
 int order_split_partial(struct order *order)
 {
 	const bool all = !order->ready_blocks;
-	size_t count = order->partial.count, left = 0;
 	int error = 0;
 
-	for (size_t i = 0; i < count && !error; i++) {
+	if (all || order->part_blocks < order->put_off_part)
+		error = look_at_all_again(order);
+	for (size_t i = 0; i < order->partial.count && !error; i++) {
 		uint32_t index = order->partial.at[i];
 		struct piece *piece = &order->pieces.at[index];
 
-		if (is_partial(piece) && !all && !worth_splitting(order, piece)) {
-			order->partial.at[left++] = index;
-			continue;
-		}
 		piece->partial = false;
-		if (is_partial(piece))
+		if (!is_partial(piece))
+			continue;
+		if (all || worth_splitting(order, piece))
 			error = split_by_freeness(order, index);
+		else if (fl_array_push(&order->put_off, index))
+			error = FL_ENOMEM;
 	}
-	/* Behind those, what splitting has added. */
-	for (size_t i = count; i < order->partial.count; i++)
-		order->partial.at[left++] = order->partial.at[i];
-	order->partial.count = left;
+	order->partial.count = 0;
 	return error;
 }
