@@ -14,6 +14,7 @@ void fl_target_free(struct fl_target *target)
 	fl_array_free(&target->files);
 	fl_array_free(&target->extents);
 	fl_array_free(&target->trees);
+	target->sparing = false;
 }
 
 /* Lays the file's blocks into the runs; both are walked once. */
