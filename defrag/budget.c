@@ -4,80 +4,28 @@
  * what is pinned, or more than the budget.
  *
  * The price of a block that the budget pays for is found by bisection: Lagrangian relaxation, as
- * for any knapsack with structure.
+ * for any knapsack with structure. What is worth moving depends on the room there is for it, and
+ * that on what moves: so most is chosen first as if there were room for all, and where that lies
+ * now is room in the rounds that follow, each of which chooses more. What is chosen stays chosen,
+ * but where it goes is open until the last round.
  */
-#include "defrag/fill.h"
+#include "defrag/away.h"
 #include "defrag/sequence.h"
 
 #include <stdlib.h>
 
-/* Free runs without what is laid at their beginnings and ends. */
-static int collect_gaps(const struct sequence *seq, struct fl_runs *gaps)
-{
-	const struct units *units = &seq->packer->units;
-	const struct fl_runs *runs = &seq->packer->map->free;
-
-	for (size_t i = 0; i < runs->count; i++)
-		if (fl_array_push(gaps, runs->at[i]))
-			return FL_ENOMEM;
-	for (size_t i = 0; i < units->count; i++) {
-		size_t behind = seq->items[i].gap_behind, ahead = seq->items[i].gap_ahead;
-
-		if (!units->at[i].keep)
-			continue;
-		for (size_t k = i + 1;
-		     behind < runs->count && k < units->count && units->at[k].placed &&
-		     units->at[k].to == gaps->at[behind].start;
-		     k++) {
-			gaps->at[behind].start += units->at[k].blocks;
-			gaps->at[behind].len -= units->at[k].blocks;
-		}
-		for (size_t k = i;
-		     ahead < runs->count && k-- > 0 && units->at[k].placed &&
-		     units->at[k].to + units->at[k].blocks == fl_run_end(gaps->at[ahead]);)
-			gaps->at[ahead].len -= units->at[k].blocks;
-	}
-	return 0;
-}
-
+/* Rounds, of which the first chooses this part of what the budget allows. */
+#define ROUNDS 12
+#define FIRST_PERCENT 70
 /*
- * A gap ends what lies in it, which costs a joint: those that do not hold what a joint costs are
- * not worth it.
+ * Joints that are lost for a block that is laid away, as the first round supposes; the others know
+ * from the one before. Measured on layouts that a kernel has aged.
  */
-static uint64_t shortest_gap(int64_t price)
-{
-	return (uint64_t)(JOINT / price);
-}
-
-static uint64_t room_away(const struct sequence *seq, int64_t price)
-{
-	const struct fl_runs *runs = &seq->packer->map->free;
-	uint64_t room = 0;
-
-	for (size_t i = 0; i < runs->count; i++)
-		if (runs->at[i].len >= shortest_gap(price))
-			room += runs->at[i].len;
-	return room;
-}
-
-/* Places what was chosen. */
-static int place(struct sequence *seq, int64_t price)
-{
-	struct packer *packer = seq->packer;
-	struct fl_runs gaps = {0};
-	int error = collect_gaps(seq, &gaps);
-
-	if (!error)
-		error = packer_set_aside(packer, &gaps, packer_tree_blocks(packer));
-	if (!error)
-		fl_runs_longest_first(&gaps);
-	while (gaps.count && gaps.at[gaps.count - 1].len < shortest_gap(price) && !error)
-		error = fl_array_push(&packer->left, gaps.at[--gaps.count]);
-	if (!error)
-		error = fill_cut(&packer->units, &gaps, &packer->left);
-	fl_array_free(&gaps);
-	return error;
-}
+#define FIRST_CUTS_PERCENT 3
+/* The next block that is laid away is cut oftener than the mean one: the best gaps are taken. */
+#define NEXT_CUTS 2
+/* Prices are told apart by this part of them. */
+#define PRICE_STEPS 256
 
 static void pin(struct packer *packer)
 {
@@ -93,48 +41,91 @@ static void pin(struct packer *packer)
 	}
 }
 
+/* What a round may move. */
+struct limit {
+	uint64_t blocks;
+	uint64_t room; /* for what moves and its mapping trees; UINT64_MAX: not looked at */
+};
+
+static bool affordable(const struct sequence *seq, const struct choice *choice,
+		       const struct limit *limit)
+{
+	uint64_t blocks = choice->beside + choice->away;
+
+	return blocks <= limit->blocks &&
+	       (limit->room == UINT64_MAX ||
+		blocks + packer_tree_blocks(seq->packer) <= limit->room);
+}
+
+/* Tries a price: it is the new end of the range on the side where it lies. */
+static void narrow(struct sequence *seq, const struct limit *limit, int64_t price, int64_t *low,
+		   int64_t *high)
+{
+	struct choice choice;
+
+	if (price <= *low || price >= *high)
+		return;
+	choice = sequence_choose(seq, price);
+	*(affordable(seq, &choice, limit) ? high : low) = price;
+}
+
+/*
+ * The lowest price at which the choice can be paid for is just below *high; at *low it cannot.
+ * *high is where to begin, 0: nowhere.
+ */
+static void find_price(struct sequence *seq, const struct limit *limit, int64_t *low, int64_t *high)
+{
+	const int64_t guess = *high;
+
+	*low = 0;
+	/* Above two joints a block nothing moves. */
+	*high = 2 * JOINT + 1;
+	if (guess) {
+		narrow(seq, limit, guess + guess / 8, low, high);
+		narrow(seq, limit, guess - guess / 8, low, high);
+	}
+	while (*high - *low > 1 + *high / PRICE_STEPS)
+		narrow(seq, limit, *low + (*high - *low) / 2, low, high);
+}
+
 /* What a choice says of a unit. */
 struct chosen {
 	fl_pblk to;
 	bool keep, placed;
 };
 
-static bool affordable(const struct choice *choice, uint64_t max_blocks, uint64_t room)
+static void note(const struct units *units, struct chosen *chosen)
 {
-	return choice->beside + choice->away <= max_blocks && choice->away <= room;
-}
-
-static uint64_t *part_of(struct choice *choice, bool placed)
-{
-	return placed ? &choice->beside : &choice->away;
+	for (size_t i = 0; i < units->count; i++)
+		chosen[i] = (struct chosen){units->at[i].to, units->at[i].keep, units->at[i].placed};
 }
 
 /*
  * A price decides of many units that are alike at once, and so leaves a part of the budget: up to
  * one that stays either way, the units are chosen at the lower price, which costs too much for all.
  */
-static int mix(struct sequence *seq, int64_t low, int64_t high, uint64_t max_blocks)
+static int mix(struct sequence *seq, int64_t low, int64_t high, const struct limit *limit)
 {
 	struct units *units = &seq->packer->units;
-	struct chosen *dear = fl_alloc(fl_max(units->count, 1), sizeof(*dear));
+	struct chosen *dear = fl_alloc(units->count, sizeof(*dear));
 	struct choice choice = sequence_choose(seq, high);
-	uint64_t room = room_away(seq, high);
+	uint64_t blocks = choice.beside + choice.away, tree_blocks;
 	size_t cut = 0;
 
 	if (!dear)
 		return FL_ENOMEM;
-	for (size_t i = 0; i < units->count; i++)
-		dear[i] = (struct chosen){units->at[i].to, units->at[i].keep, units->at[i].placed};
-	(void)sequence_choose(seq, low);
+	note(units, dear);
+	tree_blocks = packer_tree_blocks(seq->packer);
+	if (low)
+		(void)sequence_choose(seq, low);
+	tree_blocks = fl_max(tree_blocks, packer_tree_blocks(seq->packer));
 	for (size_t i = 0; i < units->count; i++) {
 		const struct unit *unit = &units->at[i];
 
-		if (unit->keep && dear[i].keep && affordable(&choice, max_blocks, room))
+		if (unit->keep && dear[i].keep && blocks <= limit->blocks && blocks + tree_blocks <= limit->room)
 			cut = i;
-		if (!dear[i].keep)
-			*part_of(&choice, dear[i].placed) -= unit->blocks;
-		if (!unit->keep)
-			*part_of(&choice, unit->placed) += unit->blocks;
+		blocks += unit->keep ? 0 : unit->blocks;
+		blocks -= dear[i].keep ? 0 : unit->blocks;
 	}
 	for (size_t i = cut; i < units->count; i++) {
 		units->at[i].to = dear[i].to;
@@ -145,36 +136,105 @@ static int mix(struct sequence *seq, int64_t low, int64_t high, uint64_t max_blo
 	return 0;
 }
 
-static int solve(struct sequence *seq, uint64_t max_blocks)
+/* All that moves moves in any case from now on, and where it is now is room. */
+static void settle_on(struct units *units)
 {
-	/* Above two joints a block nothing moves. */
-	int64_t low = 0, high = 2 * JOINT + 1;
+	for (size_t i = 0; i < units->count; i++) {
+		struct unit *unit = &units->at[i];
+
+		unit->leaves = !unit->keep;
+		unit->placed = unit->split = false;
+	}
+	units->pieces.count = 0;
+}
+
+/* Lays what is chosen to be away from what is kept; what that costs is the next round's guess. */
+static int lay_away(struct sequence *seq, uint64_t away, bool last)
+{
+	struct packer *packer = seq->packer;
+	struct fl_runs gaps = {0};
+	uint64_t cuts = 0;
+	int error = sequence_open_gaps(seq, &gaps);
+
+	packer->left.count = 0;
+	if (!error)
+		error = packer_set_aside(packer, &gaps, packer_tree_blocks(packer));
+	if (!error)
+		error = away_lay(&packer->units, &gaps, &cuts);
+	for (size_t i = 0; i < gaps.count && !error; i++)
+		error = fl_array_push(&packer->left, gaps.at[i]);
+	if (away)
+		seq->cut_price = (int64_t)(NEXT_CUTS * cuts * JOINT / away);
+	fl_array_free(&gaps);
+	/* There is room when it counts. */
+	return error == FL_ENOROOM && !last ? 0 : error;
+}
+
+static uint64_t gaps_room(const struct sequence *seq)
+{
+	uint64_t room = 0;
+
+	for (size_t i = 0; i < seq->gaps.count; i++)
+		room += seq->gaps.at[i].len;
+	return room;
+}
+
+/* Chooses and lays as much as may move; *price is where to begin, 0: nowhere, and what it was. */
+static int choose(struct sequence *seq, uint64_t max_blocks, bool last, int64_t *price)
+{
+	struct limit limit = {max_blocks, UINT64_MAX};
+	struct choice choice;
+	int64_t low;
 	int error = sequence_find_gaps(seq);
 
 	if (error)
 		return error;
-	while (high - low > 1) {
-		int64_t middle = low + (high - low) / 2;
-		struct choice choice = sequence_choose(seq, middle);
+	if (last)
+		limit.room = gaps_room(seq);
+	find_price(seq, &limit, &low, price);
+	(void)sequence_choose(seq, *price);
+	error = sequence_share_gaps(seq);
+	if (error)
+		return error;
+	find_price(seq, &limit, &low, price);
+	choice = sequence_choose(seq, *price);
+	if (last)
+		error = mix(seq, low, *price, &limit);
+	return error ? error : lay_away(seq, choice.away, last);
+}
 
-		if (affordable(&choice, max_blocks, room_away(seq, middle)))
-			high = middle;
-		else
-			low = middle;
+static int solve(struct sequence *seq, uint64_t max_blocks)
+{
+	const struct packer *packer = seq->packer;
+	int64_t price = 0;
+	int error = 0;
+
+	seq->cut_price = JOINT * FIRST_CUTS_PERCENT / 100;
+	for (int round = 0; round < ROUNDS && !error; round++) {
+		const bool last = round + 1 == ROUNDS;
+		uint64_t percent =
+			FIRST_PERCENT + (uint64_t)(round * (100 - FIRST_PERCENT) / (ROUNDS - 1));
+
+		error = fl_watch_step(packer->settings->watch, "rounds", (uint64_t)round, ROUNDS);
+		if (!error)
+			error = choose(seq, max_blocks * percent / 100, last, &price);
+		if (!error && !last)
+			settle_on(&seq->packer->units);
 	}
-	error = mix(seq, low, high, max_blocks);
-	return error ? error : place(seq, high);
+	return error;
 }
 
 int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target)
 {
-	struct sequence seq = {.packer = packer};
+	struct sequence seq = {0};
 	int error = units_collect_fragments(packer->map, packer->settings, &packer->units);
+
 	if (error)
 		return error;
 	pin(packer);
-	seq.items = fl_alloc(packer->units.count, sizeof(*seq.items));
-	error = seq.items ? solve(&seq, max_blocks) : FL_ENOMEM;
-	free(seq.items);
+	error = sequence_new(packer, &seq);
+	if (!error)
+		error = solve(&seq, max_blocks);
+	sequence_free(&seq);
 	return error ? error : packer_target(packer, target);
 }

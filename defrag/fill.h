@@ -33,12 +33,6 @@ int fill_gaps(struct units *units, const struct fl_runs *gaps, size_t preferred,
 	      struct fl_runs *left) FL_CHECKED;
 
 /*
- * Lays units that are not placed yet into the gaps, one behind the other in order, cutting
- * them where a gap ends. Those for which no room is left are kept.
- */
-int fill_cut(struct units *units, const struct fl_runs *gaps, struct fl_runs *left) FL_CHECKED;
-
-/*
  * Cuts units that are not placed yet into the longest of the runs that are left, and takes them
  * out of left (sorted by length after it); with only_better just those that get fewer pieces than
  * they are in. *split counts the units cut. FL_ENOROOM.

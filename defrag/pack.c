@@ -365,7 +365,7 @@ int defrag_target(const struct defrag_settings *settings, const struct fl_map *m
 
 	if (settings->max_bytes && settings->mode != DEFRAG_FREE &&
 	    settings->order == DEFRAG_KEEP) {
-		error = settle(plan_within, settings, map, SETTLE_ROUNDS, target, &reached, diag);
+		error = plan_within(settings, map, target, diag);
 		if (error || target->files.count || settings->mode == DEFRAG_FILES)
 			return error;
 	}

@@ -4,7 +4,7 @@
  * worth 1. Fragments that move are laid into gaps one behind the other, which joins those that were
  * neighbours in the sequence; or right behind a fragment that stays, or right ahead of one,
  * where the gap there holds them. At a given price of a block the best choice is found in one
- * pass over the states that a fragment can be in. Must not move what is pinned.
+ * pass over the states that a fragment can be in. Must not move what is pinned, or keep what leaves.
  */
 #include "defrag/sequence.h"
 
@@ -38,6 +38,61 @@ static size_t run_at(const struct fl_runs *runs, fl_pblk start, bool ends)
 	return runs->count;
 }
 
+int sequence_new(struct packer *packer, struct sequence *seq)
+{
+	*seq = (struct sequence){.packer = packer};
+	seq->items = fl_alloc(packer->units.count, sizeof(*seq->items));
+	return seq->items ? 0 : FL_ENOMEM;
+}
+
+void sequence_free(struct sequence *seq)
+{
+	free(seq->items);
+	fl_array_free(&seq->gaps);
+}
+
+static int collect_gaps(struct sequence *seq)
+{
+	const struct packer *packer = seq->packer;
+	int error = 0;
+
+	seq->gaps.count = 0;
+	for (size_t i = 0; i < packer->map->free.count && !error; i++)
+		error = fl_array_push(&seq->gaps, packer->map->free.at[i]);
+	for (size_t i = 0; i < packer->units.count && !error; i++) {
+		const struct unit *unit = &packer->units.at[i];
+		const struct fl_extent *e = fl_array_from(&packer->map->extents, unit->first_extent);
+
+		for (size_t k = 0; unit->leaves && k < unit->extent_count && !error; k++)
+			error = fl_array_push(&seq->gaps, ((struct fl_run){e[k].pblk, e[k].len}));
+	}
+	fl_runs_normalize(&seq->gaps);
+	return error;
+}
+
+/* By gap, the units on its two sides; how many units there are: none that stays. */
+struct owners {
+	size_t before, after;
+};
+
+static struct owners *find_owners(const struct sequence *seq)
+{
+	const size_t count = seq->packer->units.count;
+	struct owners *owners = fl_alloc(seq->gaps.count, sizeof(*owners));
+
+	for (size_t i = 0; owners && i < seq->gaps.count; i++)
+		owners[i] = (struct owners){count, count};
+	for (size_t i = 0; owners && i < count; i++) {
+		const struct item *item = &seq->items[i];
+
+		if (item->behind_it.gap < seq->gaps.count)
+			owners[item->behind_it.gap].before = i;
+		if (item->ahead_of_it.gap < seq->gaps.count)
+			owners[item->ahead_of_it.gap].after = i;
+	}
+	return owners;
+}
+
 /* What the first fragment beside a kept one would cost; UINT64_MAX: there is none. */
 static uint64_t cost_beside(const struct units *units, size_t index)
 {
@@ -45,36 +100,135 @@ static uint64_t cost_beside(const struct units *units, size_t index)
 								: UINT64_MAX;
 }
 
+static struct side find_side(const struct sequence *seq, fl_pblk at, bool ends)
+{
+	struct side side = {.gap = run_at(&seq->gaps, at, ends)};
+
+	if (side.gap < seq->gaps.count)
+		side.room = seq->gaps.at[side.gap].len;
+	return side;
+}
+
 /* Each gap serves the side whose neighbour in the sequence is shorter. */
 int sequence_find_gaps(struct sequence *seq)
 {
 	const struct units *units = &seq->packer->units;
-	const struct fl_runs *runs = &seq->packer->map->free;
-	size_t *ahead_of = fl_alloc(runs->count, sizeof(*ahead_of));
+	struct owners *owners;
+	int error = collect_gaps(seq);
 
-	if (!ahead_of)
+	if (error)
+		return error;
+	for (size_t i = 0; i < units->count; i++) {
+		const struct unit *unit = &units->at[i];
+		struct side none = {.gap = seq->gaps.count};
+		struct item *item = &seq->items[i];
+
+		item->behind_it = unit->leaves ? none : find_side(seq, unit_end(seq, unit), false);
+		item->ahead_of_it = unit->leaves ? none : find_side(seq, unit->at, true);
+	}
+	owners = find_owners(seq);
+	if (!owners)
 		return FL_ENOMEM;
-	for (size_t i = 0; i < runs->count; i++)
-		ahead_of[i] = units->count;
-	for (size_t i = 0; i < units->count; i++) {
-		seq->items[i].gap_behind = run_at(runs, unit_end(seq, &units->at[i]), false);
-		seq->items[i].gap_ahead = run_at(runs, units->at[i].at, true);
-		if (seq->items[i].gap_ahead < runs->count)
-			ahead_of[seq->items[i].gap_ahead] = i;
-	}
-	for (size_t i = 0; i < units->count; i++) {
-		size_t gap = seq->items[i].gap_behind;
-		size_t other = gap < runs->count ? ahead_of[gap] : units->count;
+	for (size_t g = 0; g < seq->gaps.count; g++) {
+		size_t before = owners[g].before, after = owners[g].after;
 
-		if (other == units->count)
+		if (before == units->count || after == units->count)
 			continue;
-		if (cost_beside(units, i + 1) <= cost_beside(units, other - 1))
-			seq->items[other].gap_ahead = runs->count;
+		if (cost_beside(units, before + 1) <= cost_beside(units, after - 1))
+			seq->items[after].ahead_of_it.room = 0;
 		else
-			seq->items[i].gap_behind = runs->count;
+			seq->items[before].behind_it.room = 0;
 	}
-	free(ahead_of);
+	free(owners);
 	return 0;
+}
+
+/* Blocks that are laid right behind a unit. */
+static uint64_t laid_behind(const struct sequence *seq, size_t i)
+{
+	const struct units *units = &seq->packer->units;
+	uint64_t blocks = 0;
+
+	if (i == units->count || !units->at[i].keep)
+		return 0;
+	for (size_t k = i + 1; k < units->count && units->at[k].placed &&
+			       units->at[k].to == unit_end(seq, &units->at[i]) + blocks;
+	     k++)
+		blocks += units->at[k].blocks;
+	return blocks;
+}
+
+/* Blocks that are laid right ahead of a unit. */
+static uint64_t laid_ahead(const struct sequence *seq, size_t i)
+{
+	const struct units *units = &seq->packer->units;
+	uint64_t blocks = 0;
+
+	if (i == units->count || !units->at[i].keep)
+		return 0;
+	for (size_t k = i; k-- > 0 && units->at[k].placed &&
+			   units->at[k].to + units->at[k].blocks + blocks == units->at[i].at;)
+		blocks += units->at[k].blocks;
+	return blocks;
+}
+
+/* Blocks laid into a gap: at its beginning, and at its end. */
+static void laid_into(const struct sequence *seq, size_t gap, const struct owners *owners,
+		      uint64_t *beginning, uint64_t *end)
+{
+	*beginning = laid_behind(seq, owners->before);
+	*end = laid_ahead(seq, owners->after);
+	/* They meet, and were counted from both sides. */
+	if (*beginning + *end > seq->gaps.at[gap].len)
+		*end = 0;
+}
+
+int sequence_share_gaps(struct sequence *seq)
+{
+	const size_t count = seq->packer->units.count;
+	struct owners *owners = find_owners(seq);
+
+	if (!owners)
+		return FL_ENOMEM;
+	for (size_t g = 0; g < seq->gaps.count; g++) {
+		struct side *behind, *ahead;
+		uint64_t beginning, end;
+
+		if (owners[g].before == count || owners[g].after == count)
+			continue;
+		behind = &seq->items[owners[g].before].behind_it;
+		ahead = &seq->items[owners[g].after].ahead_of_it;
+		laid_into(seq, g, &owners[g], &beginning, &end);
+		if (beginning)
+			behind->room = beginning;
+		else if (end)
+			behind->room = seq->gaps.at[g].len - end;
+		if (end)
+			ahead->room = end;
+		else if (beginning)
+			ahead->room = seq->gaps.at[g].len - beginning;
+	}
+	free(owners);
+	return 0;
+}
+
+int sequence_open_gaps(const struct sequence *seq, struct fl_runs *open)
+{
+	struct owners *owners = find_owners(seq);
+	int error = owners ? 0 : FL_ENOMEM;
+
+	for (size_t g = 0; g < seq->gaps.count && !error; g++) {
+		struct fl_run run = seq->gaps.at[g];
+		uint64_t beginning, end;
+
+		laid_into(seq, g, &owners[g], &beginning, &end);
+		run.start += beginning;
+		run.len -= beginning + end;
+		if (run.len)
+			error = fl_array_push(open, run);
+	}
+	free(owners);
+	return error;
 }
 
 static bool joined(const struct sequence *seq, size_t i)
@@ -94,18 +248,11 @@ static enum state best_of(const int64_t *values, enum state count)
 	return best;
 }
 
-static uint64_t room_in(const struct sequence *seq, size_t gap)
-{
-	const struct fl_runs *runs = &seq->packer->map->free;
-
-	return gap < runs->count ? runs->at[gap].len : 0;
-}
-
 /* Values what follows unit i, if it stays and they are laid behind it. */
 static void value_behind(struct sequence *seq, size_t i, int64_t value, int64_t price)
 {
 	const struct units *units = &seq->packer->units;
-	uint64_t room = room_in(seq, seq->items[i].gap_behind);
+	uint64_t room = units->at[i].leaves ? 0 : seq->items[i].behind_it.room;
 
 	for (size_t k = i + 1; room && k < units->count && k <= i + BESIDE_MOST; k++) {
 		const struct unit *unit = &units->at[k];
@@ -123,7 +270,7 @@ static void value_behind(struct sequence *seq, size_t i, int64_t value, int64_t 
 static void value_ahead(struct sequence *seq, size_t i, int64_t price)
 {
 	const struct units *units = &seq->packer->units;
-	uint64_t room = room_in(seq, seq->items[i].gap_ahead);
+	uint64_t room = units->at[i].leaves ? 0 : seq->items[i].ahead_of_it.room;
 	int64_t gain = 0;
 
 	seq->items[i].ahead.value = NEVER;
@@ -145,6 +292,7 @@ static void value_ahead(struct sequence *seq, size_t i, int64_t price)
 static void value_all(struct sequence *seq, int64_t price)
 {
 	const struct units *units = &seq->packer->units;
+	const int64_t away = price + seq->cut_price;
 	int64_t before[STATES] = {0, NEVER, NEVER, NEVER};
 
 	for (size_t i = 0; i < units->count; i++)
@@ -160,10 +308,10 @@ static void value_all(struct sequence *seq, int64_t price)
 		kept[AHEAD] = seq->items[i].ahead.value;
 		seq->items[i].before[KEPT] = (uint8_t)best_of(kept, STATES);
 		seq->items[i].before[MOVED] = (uint8_t)best_of(moved, AHEAD);
-		before[KEPT] = kept[seq->items[i].before[KEPT]];
+		before[KEPT] = unit->leaves ? NEVER : kept[seq->items[i].before[KEPT]];
 		before[MOVED] = unit->pinned ? NEVER
 					     : moved[seq->items[i].before[MOVED]] -
-						       price * (int64_t)unit->blocks;
+						       away * (int64_t)unit->blocks;
 		before[BEHIND] = seq->items[i].behind.value;
 		seq->items[i].state = (uint8_t)best_of(before, AHEAD);
 		seq->items[i].best = before[seq->items[i].state];

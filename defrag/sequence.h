@@ -21,9 +21,15 @@ struct beside {
 	size_t first;  /* BEHIND: the kept one; AHEAD: the first that is laid ahead */
 };
 
+/* The gap on one side of a unit. */
+struct side {
+	size_t gap;    /* index into gaps; gaps.count: there is none */
+	uint64_t room; /* blocks of it for what is laid beside this unit */
+};
+
 /* What is known of a unit. */
 struct item {
-	size_t gap_behind, gap_ahead; /* index of the free run there; or how many there are */
+	struct side behind_it, ahead_of_it;
 	struct beside behind, ahead;
 	int64_t best;	   /* value of the sequence up to it, whatever its state */
 	uint8_t state;	   /* which is this one */
@@ -32,7 +38,9 @@ struct item {
 
 struct sequence {
 	struct packer *packer;
-	struct item *items; /* by unit */
+	struct item *items;  /* by unit */
+	struct fl_runs gaps; /* what is free, and what units leave that surely move; by start */
+	int64_t cut_price;   /* of a block that is laid away from what is kept, for it may be cut */
 };
 
 /* Blocks that a choice moves: beside kept fragments, and into other gaps. */
@@ -40,9 +48,20 @@ struct choice {
 	uint64_t beside, away;
 };
 
-/* Finds the gap on each side of each unit. items: one a unit, zeroed. FL_ENOMEM. */
+/* FL_ENOMEM. */
+int sequence_new(struct packer *packer, struct sequence *sequence) FL_CHECKED;
+void sequence_free(struct sequence *sequence);
+
+/*
+ * Finds the gaps anew, and those on both sides of each unit: where units leave (unit.leaves), what
+ * they occupy now is room too. Each gap serves one side. FL_ENOMEM.
+ */
 int sequence_find_gaps(struct sequence *sequence) FL_CHECKED;
+/* What the last choice left of a gap goes to the side that it did not serve. FL_ENOMEM. */
+int sequence_share_gaps(struct sequence *sequence) FL_CHECKED;
 /* The best choice at a price (> 0), noted in the units: keep, placed, to. */
 struct choice sequence_choose(struct sequence *sequence, int64_t price);
+/* Appends what units that are laid beside kept ones leave of the gaps; by start. FL_ENOMEM. */
+int sequence_open_gaps(const struct sequence *sequence, struct fl_runs *open) FL_CHECKED;
 
 #endif

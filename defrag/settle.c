@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget is spent in so many parts: what the first vacate gives the others better places. */
-#define BUDGET_PARTS 16
 /* With this share free, ordering ends: what it would take is not tried for each round. */
 #define ROOMY_SHARE 8
 
@@ -85,60 +83,9 @@ static int difference(const struct fl_map *map, const struct fl_map *last, struc
 	return error;
 }
 
-/* Blocks of a file that lie elsewhere; both have the same logical blocks. */
-static uint64_t moved_of_file(const struct fl_map *a, const struct fl_map *b, size_t index)
-{
-	const struct fl_file *x = &a->files.at[index], *y = &b->files.at[index];
-	const struct fl_extent *left = fl_array_from(&a->extents, x->first_extent);
-	const struct fl_extent *right = fl_array_from(&b->extents, y->first_extent);
-	uint64_t done_left = 0, done_right = 0, moved = 0;
-
-	for (size_t i = 0, k = 0; i < x->extent_count && k < y->extent_count;) {
-		uint64_t len = fl_min(left[i].len - done_left, right[k].len - done_right);
-
-		if (left[i].pblk + done_left != right[k].pblk + done_right)
-			moved += len;
-		done_left += len;
-		done_right += len;
-		if (done_left == left[i].len) {
-			i++;
-			done_left = 0;
-		}
-		if (done_right == right[k].len) {
-			k++;
-			done_right = 0;
-		}
-	}
-	return moved;
-}
-
-/* What the budget leaves for a round; 0: nothing. */
-static uint64_t budget_of_round(const struct defrag_settings *settings, const struct fl_map *map,
-				const struct fl_map *last, int round)
-{
-	uint64_t part = settings->max_bytes / BUDGET_PARTS * (uint64_t)(round + 1), moved = 0;
-
-	for (size_t f = 0; last && f < map->files.count; f++)
-		moved += moved_of_file(map, last, f) * map->geo.block_bytes;
-	if (round + 1 >= BUDGET_PARTS)
-		part = settings->max_bytes;
-	return part - fl_min(part, moved);
-}
-
-/* The budget of a round, in *settings; false: nothing of it is left. */
-static bool give_budget(const struct defrag_settings *all, const struct fl_map *map,
-			const struct fl_map *last, int round, struct defrag_settings *settings)
-{
-	if (all->max_bytes)
-		settings->max_bytes = budget_of_round(all, map, last, round);
-	return !all->max_bytes || settings->max_bytes >= map->geo.block_bytes;
-}
-
 int settle(settle_planner planner, const struct defrag_settings *settings, const struct fl_map *map,
 	   int rounds, struct fl_target *target, bool *reached, struct fl_diag *diag)
 {
-	const int least = settings->max_bytes ? BUDGET_PARTS : 0;
-	struct defrag_settings now_settings = *settings;
 	struct fl_map *last = NULL, *next = NULL;
 	int error = 0;
 
@@ -151,15 +98,14 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 		*reached = round < rounds;
 		if (!*reached)
 			break;
-		error = fl_watch_step(settings->watch, "rounds", (uint64_t)round,
-				      least ? (uint64_t)least : (uint64_t)rounds);
+		error = fl_watch_step(settings->watch, "rounds", (uint64_t)round, (uint64_t)rounds);
 		if (error)
 			break;
 		if (planned) {
 			step = *target;
 			*target = (struct fl_target){0};
-		} else if (give_budget(settings, map, last, round, &now_settings)) {
-			error = planner(&now_settings, now, &step, diag);
+		} else {
+			error = planner(settings, now, &step, diag);
 		}
 		if (!error && step.files.count)
 			error = settle_follow(now, &step, &next, diag);
@@ -171,10 +117,8 @@ int settle(settle_planner planner, const struct defrag_settings *settings, const
 		}
 		target->sparing |= step.sparing;
 		fl_target_free(&step);
-		if (!next && round + 1 >= least)
-			break;
 		if (!next)
-			continue;
+			break;
 		fl_map_free(last);
 		last = next;
 		next = NULL;

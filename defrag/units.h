@@ -19,6 +19,7 @@ struct unit {
 	bool pinned;			   /* stays whatever happens: below the threshold */
 	bool well;   /* beside a neighbour in path order or in the order wanted, or long */
 	bool keep;   /* this attempt leaves it where it is */
+	bool leaves; /* moves in any case: where it is now is room */
 	bool first;  /* to be laid in order at the front */
 	bool placed; /* to is set */
 	bool split;  /* no run was long enough: pieces hold its places instead */
