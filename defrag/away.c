@@ -36,7 +36,7 @@ static int collect_stretches(const struct units *units, struct stretches *stretc
 		struct stretch stretch = {i, i, 0};
 
 		for (; i < units->count && goes_away(&units->at[i]); i++)
-			stretch.blocks += units->at[i].blocks;
+			stretch.blocks += unit_size(&units->at[i]);
 		stretch.end = i;
 		if (stretch.blocks && fl_array_push(stretches, stretch))
 			return FL_ENOMEM;
@@ -87,6 +87,7 @@ static int lay_pieces(struct laying *laying, struct unit *unit)
 	int error = 0;
 
 	unit->placed = unit->split = true;
+	unit->tree = 0;
 	unit->first_piece = pieces->count;
 	while (!error) {
 		struct fl_run piece = take(laying, rest);
@@ -109,20 +110,21 @@ static int lay_stretch(struct laying *laying, const struct stretch *stretch)
 
 	for (size_t i = stretch->first; i < stretch->end && !error; i++) {
 		struct unit *unit = &laying->units->at[i];
+		const uint64_t size = unit_size(unit);
 
-		if (laying->lengths.runs->at[laying->gap].len < unit->blocks && i > stretch->first) {
+		if (laying->lengths.runs->at[laying->gap].len < size && i > stretch->first) {
 			laying->cuts++;
 			error = next_gap(laying, rest);
 			if (error)
 				break;
 		}
-		if (laying->lengths.runs->at[laying->gap].len < unit->blocks) {
+		if (laying->lengths.runs->at[laying->gap].len < size) {
 			error = lay_pieces(laying, unit);
 		} else {
 			unit->placed = true;
-			unit->to = take(laying, unit->blocks).start;
+			unit->to = take(laying, size).start;
 		}
-		rest -= unit->blocks;
+		rest -= size;
 	}
 	leave_gap(laying);
 	return error;

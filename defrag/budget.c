@@ -52,9 +52,10 @@ static bool affordable(const struct sequence *seq, const struct choice *choice,
 {
 	uint64_t blocks = choice->beside + choice->away;
 
+	/* More trees may be needed than are expected, and elsewhere. */
 	return blocks <= limit->blocks &&
 	       (limit->room == UINT64_MAX ||
-		blocks + packer_tree_blocks(seq->packer) <= limit->room);
+		blocks + choice->trees + packer_tree_blocks(seq->packer) <= limit->room);
 }
 
 /* Tries a price: it is the new end of the range on the side where it lies. */
@@ -109,20 +110,20 @@ static int mix(struct sequence *seq, int64_t low, int64_t high, const struct lim
 	struct units *units = &seq->packer->units;
 	struct chosen *dear = fl_alloc(units->count, sizeof(*dear));
 	struct choice choice = sequence_choose(seq, high);
-	uint64_t blocks = choice.beside + choice.away, tree_blocks;
+	uint64_t blocks = choice.beside + choice.away, trees;
 	size_t cut = 0;
 
 	if (!dear)
 		return FL_ENOMEM;
 	note(units, dear);
-	tree_blocks = packer_tree_blocks(seq->packer);
+	trees = choice.trees + packer_tree_blocks(seq->packer);
 	if (low)
-		(void)sequence_choose(seq, low);
-	tree_blocks = fl_max(tree_blocks, packer_tree_blocks(seq->packer));
+		choice = sequence_choose(seq, low);
+	trees = fl_max(trees, choice.trees + packer_tree_blocks(seq->packer));
 	for (size_t i = 0; i < units->count; i++) {
 		const struct unit *unit = &units->at[i];
 
-		if (unit->keep && dear[i].keep && blocks <= limit->blocks && blocks + tree_blocks <= limit->room)
+		if (unit->keep && dear[i].keep && blocks <= limit->blocks && blocks + trees <= limit->room)
 			cut = i;
 		blocks += unit->keep ? 0 : unit->blocks;
 		blocks -= dear[i].keep ? 0 : unit->blocks;
@@ -136,9 +137,50 @@ static int mix(struct sequence *seq, int64_t low, int64_t high, const struct lim
 	return 0;
 }
 
-/* All that moves moves in any case from now on, and where it is now is room. */
-static void settle_on(struct units *units)
+/* Whether a unit's data follows that of the one before, when those that go away stay together. */
+static bool follows(const struct sequence *seq, const struct unit *unit)
 {
+	const struct unit *before = unit - 1;
+	const struct fl_extent *e =
+		fl_array_from(&seq->packer->map->extents, unit->first_extent);
+	fl_pblk end = before->placed ? before->to + unit_size(before) : before->at + before->blocks;
+	fl_pblk at = unit->placed ? unit->to : unit->at;
+
+	if (fl_extent_lend(e - 1) != e->lblk || e[-1].unwritten != e->unwritten)
+		return false;
+	if (!unit->keep && !unit->placed)
+		return !before->keep && !before->placed;
+	return (before->keep || before->placed) && end == at;
+}
+
+/*
+ * Notes how many mapping-tree blocks each file is going to have, as chosen: there is room for them
+ * ahead of its first fragment, if that moves. only_open: of those that have no place yet.
+ */
+static void expect_trees(struct sequence *seq, bool only_open)
+{
+	const struct fl_map *map = seq->packer->map;
+	const struct fl_geometry *geo = map->blocks ? &map->blocks->geo : &map->geo;
+	struct units *units = &seq->packer->units;
+
+	for (size_t i = 0, end; i < units->count; i = end) {
+		const struct fl_file *file = &map->files.at[units->at[i].file];
+		uint64_t extents = file->extent_count;
+
+		for (end = i + 1; end < units->count && units->at[end].file == units->at[i].file; end++)
+			extents -= follows(seq, &units->at[end]);
+		if (file->mapping != FL_MAPPING_EXTENTS || (only_open && (units->at[i].keep || units->at[i].placed)))
+			continue;
+		units->at[i].tree = (uint32_t)fl_tree_blocks(geo, file->mapping, NULL, extents);
+	}
+}
+
+/* All that moves moves in any case from now on, and where it is now is room. */
+static void settle_on(struct sequence *seq)
+{
+	struct units *units = &seq->packer->units;
+
+	expect_trees(seq, false);
 	for (size_t i = 0; i < units->count; i++) {
 		struct unit *unit = &units->at[i];
 
@@ -157,6 +199,7 @@ static int lay_away(struct sequence *seq, uint64_t away, bool last)
 	int error = sequence_open_gaps(seq, &gaps);
 
 	packer->left.count = 0;
+	expect_trees(seq, true);
 	if (!error)
 		error = packer_set_aside(packer, &gaps, packer_tree_blocks(packer));
 	if (!error)
@@ -209,6 +252,9 @@ static int solve(struct sequence *seq, uint64_t max_blocks)
 	int64_t price = 0;
 	int error = 0;
 
+	for (size_t i = 0; i < packer->units.count; i++)
+		seq->packer->units.at[i].keep = true;
+	expect_trees(seq, false);
 	seq->cut_price = JOINT * FIRST_CUTS_PERCENT / 100;
 	for (int round = 0; round < ROUNDS && !error; round++) {
 		const bool last = round + 1 == ROUNDS;
@@ -219,7 +265,7 @@ static int solve(struct sequence *seq, uint64_t max_blocks)
 		if (!error)
 			error = choose(seq, max_blocks * percent / 100, last, &price);
 		if (!error && !last)
-			settle_on(&seq->packer->units);
+			settle_on(seq);
 	}
 	return error;
 }

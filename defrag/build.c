@@ -72,7 +72,7 @@ static int add_file(struct packer *packer, size_t first, size_t end, struct fl_t
 		error = unit_runs(packer, &units->at[i], &runs);
 	if (!error)
 		error = fl_target_add(target, packer->map, unit->file, runs.at, runs.count, &tree);
-	if (!error && end - first == 1 && !unit->split && unit->tree == tree)
+	if (!error && unit->placed && !unit->split && unit->tree == tree)
 		error = fl_target_add_tree(target, unit->to, tree);
 	else if (!error)
 		error = take_tree(packer, target, tree);

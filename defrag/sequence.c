@@ -154,7 +154,7 @@ static uint64_t laid_behind(const struct sequence *seq, size_t i)
 	for (size_t k = i + 1; k < units->count && units->at[k].placed &&
 			       units->at[k].to == unit_end(seq, &units->at[i]) + blocks;
 	     k++)
-		blocks += units->at[k].blocks;
+		blocks += unit_size(&units->at[k]);
 	return blocks;
 }
 
@@ -167,8 +167,8 @@ static uint64_t laid_ahead(const struct sequence *seq, size_t i)
 	if (i == units->count || !units->at[i].keep)
 		return 0;
 	for (size_t k = i; k-- > 0 && units->at[k].placed &&
-			   units->at[k].to + units->at[k].blocks + blocks == units->at[i].at;)
-		blocks += units->at[k].blocks;
+			   units->at[k].to + unit_size(&units->at[k]) + blocks == units->at[i].at;)
+		blocks += unit_size(&units->at[k]);
 	return blocks;
 }
 
@@ -248,6 +248,15 @@ static enum state best_of(const int64_t *values, enum state count)
 	return best;
 }
 
+/*
+ * A file's mapping tree is read before its data: where the file's first fragment stays, the tree
+ * lies elsewhere, which is a seek more, and parts the fragment from the one before.
+ */
+static int64_t tree_worth(const struct unit *unit)
+{
+	return unit->tree ? JOINT : 0;
+}
+
 /* Values what follows unit i, if it stays and they are laid behind it. */
 static void value_behind(struct sequence *seq, size_t i, int64_t value, int64_t price)
 {
@@ -257,10 +266,10 @@ static void value_behind(struct sequence *seq, size_t i, int64_t value, int64_t 
 	for (size_t k = i + 1; room && k < units->count && k <= i + BESIDE_MOST; k++) {
 		const struct unit *unit = &units->at[k];
 
-		if (unit->pinned || unit->blocks > room)
+		if (unit->pinned || unit_size(unit) > room)
 			return;
-		room -= unit->blocks;
-		value += JOINT - price * (int64_t)unit->blocks;
+		room -= unit_size(unit);
+		value += JOINT + tree_worth(unit) - price * (int64_t)unit->blocks;
 		if (value > seq->items[k].behind.value)
 			seq->items[k].behind = (struct beside){value, i};
 	}
@@ -271,17 +280,17 @@ static void value_ahead(struct sequence *seq, size_t i, int64_t price)
 {
 	const struct units *units = &seq->packer->units;
 	uint64_t room = units->at[i].leaves ? 0 : seq->items[i].ahead_of_it.room;
-	int64_t gain = 0;
+	int64_t gain = -tree_worth(&units->at[i]);
 
 	seq->items[i].ahead.value = NEVER;
 	for (size_t k = i; room && k-- > 0 && k + BESIDE_MOST >= i;) {
 		const struct unit *unit = &units->at[k];
 		int64_t value;
 
-		if (unit->pinned || unit->blocks > room)
+		if (unit->pinned || unit_size(unit) > room)
 			return;
-		room -= unit->blocks;
-		gain += JOINT - price * (int64_t)unit->blocks;
+		room -= unit_size(unit);
+		gain += JOINT + tree_worth(unit) - price * (int64_t)unit->blocks;
 		value = gain + (k ? seq->items[k - 1].best : 0);
 		if (value > seq->items[i].ahead.value)
 			seq->items[i].ahead = (struct beside){value, k};
@@ -299,8 +308,9 @@ static void value_all(struct sequence *seq, int64_t price)
 		seq->items[i].behind.value = NEVER;
 	for (size_t i = 0; i < units->count; i++) {
 		const struct unit *unit = &units->at[i];
-		int64_t kept[STATES] = {before[KEPT] + (joined(seq, i) ? JOINT : 0), before[MOVED],
-					before[BEHIND], NEVER};
+		int64_t kept[STATES] = {before[KEPT] +
+						(joined(seq, i) ? JOINT - tree_worth(unit) : 0),
+					before[MOVED], before[BEHIND], NEVER};
 		int64_t moved[STATES] = {before[KEPT], before[MOVED] + JOINT, before[BEHIND],
 					 NEVER};
 
@@ -311,7 +321,8 @@ static void value_all(struct sequence *seq, int64_t price)
 		before[KEPT] = unit->leaves ? NEVER : kept[seq->items[i].before[KEPT]];
 		before[MOVED] = unit->pinned ? NEVER
 					     : moved[seq->items[i].before[MOVED]] -
-						       away * (int64_t)unit->blocks;
+						       away * (int64_t)unit->blocks +
+						       tree_worth(unit);
 		before[BEHIND] = seq->items[i].behind.value;
 		seq->items[i].state = (uint8_t)best_of(before, AHEAD);
 		seq->items[i].best = before[seq->items[i].state];
@@ -319,34 +330,45 @@ static void value_all(struct sequence *seq, int64_t price)
 	}
 }
 
-/* Lays units first..end-1 one behind the other. Their blocks. */
-static uint64_t lay(struct units *units, size_t first, size_t end, fl_pblk to)
+/* Lays units first..end-1 one behind the other. */
+static void lay(struct units *units, size_t first, size_t end, fl_pblk to)
 {
-	uint64_t blocks = 0;
-
 	for (size_t k = first; k < end; k++) {
 		units->at[k].keep = false;
 		units->at[k].placed = true;
-		units->at[k].to = to + blocks;
-		blocks += units->at[k].blocks;
+		units->at[k].to = to;
+		to += unit_size(&units->at[k]);
 	}
-	return blocks;
 }
 
-static uint64_t lay_ahead(struct units *units, size_t first, size_t end)
+static void lay_ahead(struct units *units, size_t first, size_t end)
 {
-	uint64_t blocks = 0;
+	uint64_t size = 0;
 
 	for (size_t k = first; k < end; k++)
-		blocks += units->at[k].blocks;
-	return lay(units, first, end, units->at[end].at - blocks);
+		size += unit_size(&units->at[k]);
+	lay(units, first, end, units->at[end].at - size);
+}
+
+static struct choice add_up(const struct units *units)
+{
+	struct choice choice = {0};
+
+	for (size_t i = 0; i < units->count; i++) {
+		const struct unit *unit = &units->at[i];
+
+		if (unit->keep)
+			continue;
+		*(unit->placed ? &choice.beside : &choice.away) += unit->blocks;
+		choice.trees += unit->tree;
+	}
+	return choice;
 }
 
 /* Goes back over the best choice, noting it in the units. */
 struct choice sequence_choose(struct sequence *seq, int64_t price)
 {
 	struct units *units = &seq->packer->units;
-	struct choice choice = {0};
 	enum state state = KEPT;
 
 	value_all(seq, price);
@@ -359,23 +381,21 @@ struct choice sequence_choose(struct sequence *seq, int64_t price)
 		if (state == BEHIND) {
 			size_t first = seq->items[i].behind.first;
 
-			choice.beside +=
-				lay(units, first + 1, i + 1, unit_end(seq, &units->at[first]));
+			lay(units, first + 1, i + 1, unit_end(seq, &units->at[first]));
 			i = first + 1;
 			state = KEPT;
 			continue;
 		}
 		unit->placed = false;
 		unit->keep = state == KEPT;
-		choice.away += state == MOVED ? unit->blocks : 0;
 		state = seq->items[i].before[state];
 		if (state == AHEAD) {
 			size_t first = seq->items[i].ahead.first;
 
-			choice.beside += lay_ahead(units, first, i);
+			lay_ahead(units, first, i);
 			i = first;
 			state = first ? seq->items[first - 1].state : KEPT;
 		}
 	}
-	return choice;
+	return add_up(units);
 }

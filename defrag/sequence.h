@@ -43,9 +43,10 @@ struct sequence {
 	int64_t cut_price;   /* of a block that is laid away from what is kept, for it may be cut */
 };
 
-/* Blocks that a choice moves: beside kept fragments, and into other gaps. */
+/* Data blocks that a choice moves: beside kept fragments, and into other gaps. */
 struct choice {
 	uint64_t beside, away;
+	uint64_t trees; /* mapping-tree blocks that are laid ahead of these */
 };
 
 /* FL_ENOMEM. */

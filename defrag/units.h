@@ -10,7 +10,8 @@
 
 struct unit {
 	uint32_t file;	 /* index into map->files */
-	uint32_t tree;	 /* mapping-tree blocks placed just before the data (whole files only) */
+	uint32_t tree;	 /* mapping-tree blocks placed just before the data; a fragment: 0 but for
+			    the file's first */
 	uint64_t blocks; /* data blocks */
 	size_t first_extent, extent_count; /* where the data is now: map->extents */
 	fl_pblk at;			   /* where the data begins now */
