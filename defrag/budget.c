@@ -33,8 +33,7 @@ static void pin(struct packer *packer)
 	struct units *units = &packer->units;
 
 	for (size_t i = 0, end; i < units->count; i = end) {
-		for (end = i + 1; end < units->count && units->at[end].file == units->at[i].file;)
-			end++;
+		end = units_file_end(units, i);
 		for (size_t k = i; k < end; k++)
 			units->at[k].pinned = (end - i == 1 && settings->mode == DEFRAG_FILES) ||
 					      (end - i > 1 && end - i <= settings->threshold);
@@ -44,18 +43,41 @@ static void pin(struct packer *packer)
 /* What a round may move. */
 struct limit {
 	uint64_t blocks;
-	uint64_t room; /* for what moves and its mapping trees; UINT64_MAX: not looked at */
+	uint64_t room; /* for what moves and its mapping trees */
 };
+
+/*
+ * Mapping-tree blocks of what moves that are not laid ahead of data. Where data is cut, more may
+ * be needed than are expected: about as often as in the round before.
+ */
+static uint64_t trees_elsewhere(const struct sequence *seq)
+{
+	const struct units *units = &seq->packer->units;
+	uint64_t blocks = 0, files = 0;
+
+	for (size_t i = 0, end; i < units->count; i = end) {
+		const struct fl_file *file = &seq->packer->map->files.at[units->at[i].file];
+		bool moves = false;
+
+		end = units_file_end(units, i);
+		for (size_t k = i; k < end; k++)
+			moves |= !units->at[k].keep;
+		files += moves;
+		if (moves && file->mapping != FL_MAPPING_EXTENTS)
+			blocks += file->tree_count;
+		else if (moves && units->at[i].keep)
+			blocks += units->at[i].tree;
+	}
+	return blocks + fl_min(files, seq->cuts);
+}
 
 static bool affordable(const struct sequence *seq, const struct choice *choice,
 		       const struct limit *limit)
 {
 	uint64_t blocks = choice->beside + choice->away;
 
-	/* More trees may be needed than are expected, and elsewhere. */
 	return blocks <= limit->blocks &&
-	       (limit->room == UINT64_MAX ||
-		blocks + choice->trees + packer_tree_blocks(seq->packer) <= limit->room);
+	       blocks + choice->trees + trees_elsewhere(seq) <= limit->room;
 }
 
 /* Tries a price: it is the new end of the range on the side where it lies. */
@@ -116,10 +138,10 @@ static int mix(struct sequence *seq, int64_t low, int64_t high, const struct lim
 	if (!dear)
 		return FL_ENOMEM;
 	note(units, dear);
-	trees = choice.trees + packer_tree_blocks(seq->packer);
+	trees = choice.trees + trees_elsewhere(seq);
 	if (low)
 		choice = sequence_choose(seq, low);
-	trees = fl_max(trees, choice.trees + packer_tree_blocks(seq->packer));
+	trees = fl_max(trees, choice.trees + trees_elsewhere(seq));
 	for (size_t i = 0; i < units->count; i++) {
 		const struct unit *unit = &units->at[i];
 
@@ -167,8 +189,9 @@ static void expect_trees(struct sequence *seq, bool only_open)
 		const struct fl_file *file = &map->files.at[units->at[i].file];
 		uint64_t extents = file->extent_count;
 
-		for (end = i + 1; end < units->count && units->at[end].file == units->at[i].file; end++)
-			extents -= follows(seq, &units->at[end]);
+		end = units_file_end(units, i);
+		for (size_t k = i + 1; k < end; k++)
+			extents -= follows(seq, &units->at[k]);
 		if (file->mapping != FL_MAPPING_EXTENTS || (only_open && (units->at[i].keep || units->at[i].placed)))
 			continue;
 		units->at[i].tree = (uint32_t)fl_tree_blocks(geo, file->mapping, NULL, extents);
@@ -201,11 +224,12 @@ static int lay_away(struct sequence *seq, uint64_t away, bool last)
 	packer->left.count = 0;
 	expect_trees(seq, true);
 	if (!error)
-		error = packer_set_aside(packer, &gaps, packer_tree_blocks(packer));
+		error = packer_set_aside(packer, &gaps, trees_elsewhere(seq));
 	if (!error)
 		error = away_lay(&packer->units, &gaps, &cuts);
 	for (size_t i = 0; i < gaps.count && !error; i++)
 		error = fl_array_push(&packer->left, gaps.at[i]);
+	seq->cuts = cuts;
 	if (away)
 		seq->cut_price = (int64_t)(NEXT_CUTS * cuts * JOINT / away);
 	fl_array_free(&gaps);
@@ -213,10 +237,16 @@ static int lay_away(struct sequence *seq, uint64_t away, bool last)
 	return error == FL_ENOROOM && !last ? 0 : error;
 }
 
-static uint64_t gaps_room(const struct sequence *seq)
+/*
+ * Room for all that moves. What moves leaves as much as it takes, but for mapping trees: before the
+ * last round it is enough that these find room.
+ */
+static uint64_t room_of_round(const struct sequence *seq, uint64_t max_blocks, bool last)
 {
 	uint64_t room = 0;
 
+	if (!last)
+		return max_blocks + seq->packer->map->free_blocks;
 	for (size_t i = 0; i < seq->gaps.count; i++)
 		room += seq->gaps.at[i].len;
 	return room;
@@ -225,15 +255,14 @@ static uint64_t gaps_room(const struct sequence *seq)
 /* Chooses and lays as much as may move; *price is where to begin, 0: nowhere, and what it was. */
 static int choose(struct sequence *seq, uint64_t max_blocks, bool last, int64_t *price)
 {
-	struct limit limit = {max_blocks, UINT64_MAX};
+	struct limit limit = {.blocks = max_blocks};
 	struct choice choice;
 	int64_t low;
 	int error = sequence_find_gaps(seq);
 
 	if (error)
 		return error;
-	if (last)
-		limit.room = gaps_room(seq);
+	limit.room = room_of_round(seq, max_blocks, last);
 	find_price(seq, &limit, &low, price);
 	(void)sequence_choose(seq, *price);
 	error = sequence_share_gaps(seq);

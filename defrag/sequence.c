@@ -14,10 +14,9 @@
 /* So many fragments are laid behind, or ahead of, one at most. */
 #define BESIDE_MOST 64
 
-static fl_pblk unit_end(const struct sequence *seq, const struct unit *unit)
+static fl_pblk unit_end(const struct unit *unit)
 {
-	return fl_extent_pend(fl_array_from(&seq->packer->map->extents,
-					    unit->first_extent + unit->extent_count - 1));
+	return unit->at + unit->blocks;
 }
 
 /* The free run that begins at `start`, or ends there; free.count when there is none. */
@@ -51,20 +50,41 @@ void sequence_free(struct sequence *seq)
 	fl_array_free(&seq->gaps);
 }
 
+/* What the units of a file leave; all of its mapping tree moves with any of them. */
+static int add_left(struct sequence *seq, size_t first, size_t end)
+{
+	const struct units *units = &seq->packer->units;
+	const struct fl_map *map = seq->packer->map;
+	const struct fl_file *file = &map->files.at[units->at[first].file];
+	bool leaves = false;
+	int error = 0;
+
+	for (size_t i = first; i < end && !error; i++) {
+		const struct unit *unit = &units->at[i];
+
+		leaves |= unit->leaves;
+		if (unit->leaves)
+			error = fl_array_push(&seq->gaps,
+					      ((struct fl_run){unit->at, unit->blocks}));
+	}
+	for (size_t i = 0; leaves && i < file->tree_count && !error; i++)
+		error = fl_array_push(&seq->gaps,
+				      ((struct fl_run){map->trees.at[file->first_tree + i], 1}));
+	return error;
+}
+
 static int collect_gaps(struct sequence *seq)
 {
-	const struct packer *packer = seq->packer;
+	const struct units *units = &seq->packer->units;
+	const struct fl_runs *free = &seq->packer->map->free;
 	int error = 0;
 
 	seq->gaps.count = 0;
-	for (size_t i = 0; i < packer->map->free.count && !error; i++)
-		error = fl_array_push(&seq->gaps, packer->map->free.at[i]);
-	for (size_t i = 0; i < packer->units.count && !error; i++) {
-		const struct unit *unit = &packer->units.at[i];
-		const struct fl_extent *e = fl_array_from(&packer->map->extents, unit->first_extent);
-
-		for (size_t k = 0; unit->leaves && k < unit->extent_count && !error; k++)
-			error = fl_array_push(&seq->gaps, ((struct fl_run){e[k].pblk, e[k].len}));
+	for (size_t i = 0; i < free->count && !error; i++)
+		error = fl_array_push(&seq->gaps, free->at[i]);
+	for (size_t i = 0, end; i < units->count && !error; i = end) {
+		end = units_file_end(units, i);
+		error = add_left(seq, i, end);
 	}
 	fl_runs_normalize(&seq->gaps);
 	return error;
@@ -123,7 +143,7 @@ int sequence_find_gaps(struct sequence *seq)
 		struct side none = {.gap = seq->gaps.count};
 		struct item *item = &seq->items[i];
 
-		item->behind_it = unit->leaves ? none : find_side(seq, unit_end(seq, unit), false);
+		item->behind_it = unit->leaves ? none : find_side(seq, unit_end(unit), false);
 		item->ahead_of_it = unit->leaves ? none : find_side(seq, unit->at, true);
 	}
 	owners = find_owners(seq);
@@ -152,7 +172,7 @@ static uint64_t laid_behind(const struct sequence *seq, size_t i)
 	if (i == units->count || !units->at[i].keep)
 		return 0;
 	for (size_t k = i + 1; k < units->count && units->at[k].placed &&
-			       units->at[k].to == unit_end(seq, &units->at[i]) + blocks;
+			       units->at[k].to == unit_end(&units->at[i]) + blocks;
 	     k++)
 		blocks += unit_size(&units->at[k]);
 	return blocks;
@@ -235,7 +255,7 @@ static bool joined(const struct sequence *seq, size_t i)
 {
 	const struct units *units = &seq->packer->units;
 
-	return i && unit_end(seq, &units->at[i - 1]) == units->at[i].at;
+	return i && unit_end(&units->at[i - 1]) == units->at[i].at;
 }
 
 static enum state best_of(const int64_t *values, enum state count)
@@ -381,7 +401,7 @@ struct choice sequence_choose(struct sequence *seq, int64_t price)
 		if (state == BEHIND) {
 			size_t first = seq->items[i].behind.first;
 
-			lay(units, first + 1, i + 1, unit_end(seq, &units->at[first]));
+			lay(units, first + 1, i + 1, unit_end(&units->at[first]));
 			i = first + 1;
 			state = KEPT;
 			continue;

@@ -40,6 +40,7 @@ struct sequence {
 	struct packer *packer;
 	struct item *items;  /* by unit */
 	struct fl_runs gaps; /* what is free, and what units leave that surely move; by start */
+	uint64_t cuts;	     /* of what was laid away last */
 	int64_t cut_price;   /* of a block that is laid away from what is kept, for it may be cut */
 };
 

@@ -44,6 +44,16 @@ int units_collect_fragments(const struct fl_map *map, const struct defrag_settin
 			    struct units *units) FL_CHECKED;
 void units_free(struct units *units);
 
+/* One behind the last unit of the file whose unit is `first`. */
+static inline size_t units_file_end(const struct units *units, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < units->count && units->at[end].file == units->at[first].file)
+		end++;
+	return end;
+}
+
 /* Blocks a unit takes when it is one run. */
 static inline uint64_t unit_size(const struct unit *unit)
 {
