@@ -11,7 +11,8 @@
  * Lays the units that are neither kept nor placed into the gaps; those that are neighbours in the
  * order one behind the other, as far as gaps hold them, the longest stretch first, a unit in pieces
  * where none holds it. What stays open is in gaps afterwards, maximal runs in any order. *cuts:
- * neighbours that were parted, and units' pieces. FL_ENOROOM: the gaps are shorter in all; FL_ENOMEM.
+ * neighbours that were parted, and units' pieces. FL_ENOROOM: the gaps are shorter in all;
+ * FL_ENOMEM.
  */
 int away_lay(struct units *units, struct fl_runs *gaps, uint64_t *cuts) FL_CHECKED;
 

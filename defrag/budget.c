@@ -11,6 +11,7 @@
  */
 #include "defrag/away.h"
 #include "defrag/sequence.h"
+#include "defrag/settle.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,8 @@
 #define FIRST_CUTS_PERCENT 3
 /* The next block that is laid away is cut oftener than the mean one: the best gaps are taken. */
 #define NEXT_CUTS 2
+/* Parts of a budget that are tried, each at least three quarters of the one before. */
+#define TRIES 8
 /* Prices are told apart by this part of them. */
 #define PRICE_STEPS 256
 
@@ -46,38 +49,13 @@ struct limit {
 	uint64_t room; /* for what moves and its mapping trees */
 };
 
-/*
- * Mapping-tree blocks of what moves that are not laid ahead of data. Where data is cut, more may
- * be needed than are expected: about as often as in the round before.
- */
-static uint64_t trees_elsewhere(const struct sequence *seq)
-{
-	const struct units *units = &seq->packer->units;
-	uint64_t blocks = 0, files = 0;
-
-	for (size_t i = 0, end; i < units->count; i = end) {
-		const struct fl_file *file = &seq->packer->map->files.at[units->at[i].file];
-		bool moves = false;
-
-		end = units_file_end(units, i);
-		for (size_t k = i; k < end; k++)
-			moves |= !units->at[k].keep;
-		files += moves;
-		if (moves && file->mapping != FL_MAPPING_EXTENTS)
-			blocks += file->tree_count;
-		else if (moves && units->at[i].keep)
-			blocks += units->at[i].tree;
-	}
-	return blocks + fl_min(files, seq->cuts);
-}
-
 static bool affordable(const struct sequence *seq, const struct choice *choice,
 		       const struct limit *limit)
 {
 	uint64_t blocks = choice->beside + choice->away;
 
 	return blocks <= limit->blocks &&
-	       blocks + choice->trees + trees_elsewhere(seq) <= limit->room;
+	       blocks + choice->trees + sequence_trees_elsewhere(seq) <= limit->room;
 }
 
 /* Tries a price: it is the new end of the range on the side where it lies. */
@@ -120,7 +98,8 @@ struct chosen {
 static void note(const struct units *units, struct chosen *chosen)
 {
 	for (size_t i = 0; i < units->count; i++)
-		chosen[i] = (struct chosen){units->at[i].to, units->at[i].keep, units->at[i].placed};
+		chosen[i] =
+			(struct chosen){units->at[i].to, units->at[i].keep, units->at[i].placed};
 }
 
 /*
@@ -138,14 +117,15 @@ static int mix(struct sequence *seq, int64_t low, int64_t high, const struct lim
 	if (!dear)
 		return FL_ENOMEM;
 	note(units, dear);
-	trees = choice.trees + trees_elsewhere(seq);
+	trees = choice.trees + sequence_trees_elsewhere(seq);
 	if (low)
 		choice = sequence_choose(seq, low);
-	trees = fl_max(trees, choice.trees + trees_elsewhere(seq));
+	trees = fl_max(trees, choice.trees + sequence_trees_elsewhere(seq));
 	for (size_t i = 0; i < units->count; i++) {
 		const struct unit *unit = &units->at[i];
 
-		if (unit->keep && dear[i].keep && blocks <= limit->blocks && blocks + trees <= limit->room)
+		if (unit->keep && dear[i].keep && blocks <= limit->blocks &&
+		    blocks + trees <= limit->room)
 			cut = i;
 		blocks += unit->keep ? 0 : unit->blocks;
 		blocks -= dear[i].keep ? 0 : unit->blocks;
@@ -159,51 +139,12 @@ static int mix(struct sequence *seq, int64_t low, int64_t high, const struct lim
 	return 0;
 }
 
-/* Whether a unit's data follows that of the one before, when those that go away stay together. */
-static bool follows(const struct sequence *seq, const struct unit *unit)
-{
-	const struct unit *before = unit - 1;
-	const struct fl_extent *e =
-		fl_array_from(&seq->packer->map->extents, unit->first_extent);
-	fl_pblk end = before->placed ? before->to + unit_size(before) : before->at + before->blocks;
-	fl_pblk at = unit->placed ? unit->to : unit->at;
-
-	if (fl_extent_lend(e - 1) != e->lblk || e[-1].unwritten != e->unwritten)
-		return false;
-	if (!unit->keep && !unit->placed)
-		return !before->keep && !before->placed;
-	return (before->keep || before->placed) && end == at;
-}
-
-/*
- * Notes how many mapping-tree blocks each file is going to have, as chosen: there is room for them
- * ahead of its first fragment, if that moves. only_open: of those that have no place yet.
- */
-static void expect_trees(struct sequence *seq, bool only_open)
-{
-	const struct fl_map *map = seq->packer->map;
-	const struct fl_geometry *geo = map->blocks ? &map->blocks->geo : &map->geo;
-	struct units *units = &seq->packer->units;
-
-	for (size_t i = 0, end; i < units->count; i = end) {
-		const struct fl_file *file = &map->files.at[units->at[i].file];
-		uint64_t extents = file->extent_count;
-
-		end = units_file_end(units, i);
-		for (size_t k = i + 1; k < end; k++)
-			extents -= follows(seq, &units->at[k]);
-		if (file->mapping != FL_MAPPING_EXTENTS || (only_open && (units->at[i].keep || units->at[i].placed)))
-			continue;
-		units->at[i].tree = (uint32_t)fl_tree_blocks(geo, file->mapping, NULL, extents);
-	}
-}
-
 /* All that moves moves in any case from now on, and where it is now is room. */
 static void settle_on(struct sequence *seq)
 {
 	struct units *units = &seq->packer->units;
 
-	expect_trees(seq, false);
+	sequence_expect_trees(seq, false);
 	for (size_t i = 0; i < units->count; i++) {
 		struct unit *unit = &units->at[i];
 
@@ -222,9 +163,9 @@ static int lay_away(struct sequence *seq, uint64_t away, bool last)
 	int error = sequence_open_gaps(seq, &gaps);
 
 	packer->left.count = 0;
-	expect_trees(seq, true);
+	sequence_expect_trees(seq, true);
 	if (!error)
-		error = packer_set_aside(packer, &gaps, trees_elsewhere(seq));
+		error = packer_set_aside(packer, &gaps, sequence_trees_elsewhere(seq));
 	if (!error)
 		error = away_lay(&packer->units, &gaps, &cuts);
 	for (size_t i = 0; i < gaps.count && !error; i++)
@@ -283,7 +224,7 @@ static int solve(struct sequence *seq, uint64_t max_blocks)
 
 	for (size_t i = 0; i < packer->units.count; i++)
 		seq->packer->units.at[i].keep = true;
-	expect_trees(seq, false);
+	sequence_expect_trees(seq, false);
 	seq->cut_price = JOINT * FIRST_CUTS_PERCENT / 100;
 	for (int round = 0; round < ROUNDS && !error; round++) {
 		const bool last = round + 1 == ROUNDS;
@@ -299,7 +240,7 @@ static int solve(struct sequence *seq, uint64_t max_blocks)
 	return error;
 }
 
-int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target)
+static int choose_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target)
 {
 	struct sequence seq = {0};
 	int error = units_collect_fragments(packer->map, packer->settings, &packer->units);
@@ -312,4 +253,49 @@ int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *
 		error = solve(&seq, max_blocks);
 	sequence_free(&seq);
 	return error ? error : packer_target(packer, target);
+}
+
+static int plan_within(const struct defrag_settings *settings, const struct fl_map *map,
+		       uint64_t max_blocks, struct fl_target *target)
+{
+	struct packer packer = {.map = map, .settings = settings};
+	int error = choose_within(&packer, max_blocks, target);
+
+	units_free(&packer.units);
+	fl_array_free(&packer.left);
+	return error;
+}
+
+/*
+ * Spends a budget. Where hardly anything is free, some is copied twice on the way, or mapping trees
+ * find no room: less is chosen then, until all of the way is within the budget; else it is left to
+ * be cut.
+ */
+int packer_budget(const struct defrag_settings *settings, const struct fl_map *map,
+		  struct fl_target *target, struct fl_diag *diag)
+{
+	const uint64_t max_blocks = settings->max_bytes / map->geo.block_bytes;
+	uint64_t blocks = max_blocks;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t moved = UINT64_MAX;
+		int error;
+
+		fl_target_free(target);
+		error = plan_within(settings, map, blocks, target);
+		if (!error && !target->files.count)
+			return 0;
+		if (!error)
+			error = settle_cost(map, target, &moved, diag);
+		else if (error == FL_ENOROOM)
+			fl_target_free(target);
+		else
+			return fl_fail(diag, error, "planning: %s", fl_error_text(error));
+		if (error && error != FL_ENOROOM)
+			return error;
+		if (moved <= max_blocks)
+			return 0;
+		blocks -= fl_max(fl_min(moved - max_blocks, blocks / 8) * 2, blocks / 64);
+	}
+	return 0;
 }

@@ -41,7 +41,10 @@ static int release_placed(struct packer *packer, bool *released, struct fl_runs 
 	return 0;
 }
 
-uint64_t packer_tree_blocks(const struct packer *packer)
+/*
+ * Blocks that mapping trees may need of files that are cut: these have no place beside their data.
+ */
+static uint64_t tree_blocks(const struct packer *packer)
 {
 	const struct units *units = &packer->units;
 	uint64_t sum = 0;
@@ -90,7 +93,7 @@ static int pass(struct packer *packer, bool cut, bool *released, struct fl_runs 
 
 	packer->left.count = 0;
 	if (cut) {
-		error = packer_set_aside(packer, gaps, packer_tree_blocks(packer));
+		error = packer_set_aside(packer, gaps, tree_blocks(packer));
 		if (!error)
 			error = fill_split(&packer->units, gaps, true, &split);
 		for (size_t i = 0; i < gaps->count && !error; i++)

@@ -75,7 +75,7 @@ size_t lengths_take(struct lengths *lengths, uint64_t len)
 
 size_t lengths_take_longest(struct lengths *lengths)
 {
-	for (size_t class = LENGTHS_CLASSES; class-- > 0;)
+	for (size_t class = LENGTHS_CLASSES; class -- > 0;)
 		if (lengths->first[class] != LENGTHS_NONE)
 			return take(lengths, &lengths->first[class]);
 	return LENGTHS_NONE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to defrag: runs found by their length. Lengths that differ by less than a sixteenth are
- * one class, so that a run is found, and put back shorter, in a time that no number of runs changes.
+ * one class, so that a run is found, and put back shorter, in a time that no number of runs
+ * changes.
  */
 #ifndef DEFRAG_LENGTHS_H
 #define DEFRAG_LENGTHS_H

@@ -311,22 +311,6 @@ static int plan_once(const struct defrag_settings *settings, const struct fl_map
 	return plan_mode(settings, map, target, &rests, diag);
 }
 
-static int plan_within(const struct defrag_settings *settings, const struct fl_map *map,
-		       struct fl_target *target, struct fl_diag *diag)
-{
-	struct packer packer = {.map = map, .settings = settings};
-	int error = packer_within(&packer, settings->max_bytes / map->geo.block_bytes, target);
-
-	/* Nothing is worth it where mapping trees find no place; the mode's own way may do. */
-	if (error == FL_ENOROOM) {
-		fl_target_free(target);
-		error = 0;
-	}
-	units_free(&packer.units);
-	fl_array_free(&packer.left);
-	return error ? fl_fail(diag, error, "planning: %s", fl_error_text(error)) : 0;
-}
-
 /*
  * Files in pieces to places of their own, using what they vacate. Where the disk is so full that
  * this ends half-way, run after run, full mode is less to move.
@@ -365,7 +349,7 @@ int defrag_target(const struct defrag_settings *settings, const struct fl_map *m
 
 	if (settings->max_bytes && settings->mode != DEFRAG_FREE &&
 	    settings->order == DEFRAG_KEEP) {
-		error = plan_within(settings, map, target, diag);
+		error = packer_budget(settings, map, target, diag);
 		if (error || target->files.count || settings->mode == DEFRAG_FILES)
 			return error;
 	}

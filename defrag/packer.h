@@ -30,12 +30,13 @@ int packer_target(struct packer *packer, struct fl_target *target) FL_CHECKED;
 
 /* files.c: files mode; whole files, or what units there are. */
 int packer_files_only(struct packer *packer, struct fl_target *target) FL_CHECKED;
-/* files.c: blocks that mapping trees may need of files that are cut: these have no place beside
- * their data. */
-uint64_t packer_tree_blocks(const struct packer *packer);
 /* files.c: moves so many blocks from the shortest gaps to what stays free. */
 int packer_set_aside(struct packer *packer, struct fl_runs *gaps, uint64_t blocks) FL_CHECKED;
-/* budget.c: what saves the most seeks within so many blocks. Collects the units. */
-int packer_within(struct packer *packer, uint64_t max_blocks, struct fl_target *target) FL_CHECKED;
+/*
+ * budget.c: what saves the most seeks within settings->max_bytes; nothing when none is worth it.
+ * Where there is no way within it that ends, the way has to be cut.
+ */
+int packer_budget(const struct defrag_settings *settings, const struct fl_map *map,
+		  struct fl_target *target, struct fl_diag *diag) FL_CHECKED;
 
 #endif

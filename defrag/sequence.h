@@ -63,6 +63,17 @@ int sequence_find_gaps(struct sequence *sequence) FL_CHECKED;
 int sequence_share_gaps(struct sequence *sequence) FL_CHECKED;
 /* The best choice at a price (> 0), noted in the units: keep, placed, to. */
 struct choice sequence_choose(struct sequence *sequence, int64_t price);
+/*
+ * Notes in the first unit of each file how many mapping-tree blocks the file is going to have, as
+ * chosen and laid: there is room for them ahead of it, if it moves. only_open: in those that have
+ * no place yet.
+ */
+void sequence_expect_trees(struct sequence *sequence, bool only_open);
+/*
+ * Mapping-tree blocks of what moves that are not laid ahead of data. Where data is cut, more may
+ * be needed than are expected: about as often as when it was laid last.
+ */
+uint64_t sequence_trees_elsewhere(const struct sequence *sequence);
 /* Appends what units that are laid beside kept ones leave of the gaps; by start. FL_ENOMEM. */
 int sequence_open_gaps(const struct sequence *sequence, struct fl_runs *open) FL_CHECKED;
 

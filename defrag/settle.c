@@ -34,6 +34,21 @@ int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_
 	return error == FL_ENOROOM ? 0 : error;
 }
 
+int settle_cost(const struct fl_map *map, struct fl_target *target, uint64_t *moved,
+		struct fl_diag *diag)
+{
+	struct fl_plan *plan = NULL;
+	int error = fl_target_finish(target, map, diag);
+
+	*moved = UINT64_MAX;
+	if (!error)
+		error = fl_plan_order(map, target, NULL, &plan, diag);
+	if (!error && !plan->left_blocks)
+		*moved = plan->moved_blocks;
+	fl_plan_free(plan);
+	return error == FL_ENOROOM ? 0 : error;
+}
+
 static bool same_place(const struct fl_map *a, const struct fl_map *b, size_t index)
 {
 	const struct fl_file *x = &a->files.at[index], *y = &b->files.at[index];

@@ -22,6 +22,13 @@ int settle_follow(const struct fl_map *map, struct fl_target *target, struct fl_
 		  struct fl_diag *diag) FL_CHECKED;
 
 /*
+ * Finishes a target, and counts the blocks that the way to it moves, those that go twice too;
+ * UINT64_MAX: there is no way to all of it.
+ */
+int settle_cost(const struct fl_map *map, struct fl_target *target, uint64_t *moved,
+		struct fl_diag *diag) FL_CHECKED;
+
+/*
  * Plans, looks at the map that leads to, and plans again, until nothing is to be done or so many
  * rounds are over. A target that is not empty is the first round's. The target goes from the first
  * map to the last, each file once. *reached: false when there was no end to it, or no way to a

@@ -54,6 +54,12 @@ static inline size_t units_file_end(const struct units *units, size_t first)
 	return end;
 }
 
+/* One behind where the data of a whole unit is now. */
+static inline fl_pblk unit_data_end(const struct unit *unit)
+{
+	return unit->at + unit->blocks;
+}
+
 /* Blocks a unit takes when it is one run. */
 static inline uint64_t unit_size(const struct unit *unit)
 {
