@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Copies the data of a batch: gathered by destination, read in physical order, then written in
- * physical order. Not both at once: a host that allocates space for a write lets no read pass.
- * Must only write to claimed blocks.
+ * physical order, while what comes next is read: the disk is never without requests but where such
+ * a load ends. Must only write to claimed blocks.
  */
 #include "move_internal.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* More gains nothing but where a disk's head has to travel, and it takes time to be had. */
-#define DEFAULT_BUFFER_BYTES (UINT64_C(64) << 20)
+#define DEFAULT_BUFFER_BYTES (UINT64_C(32) << 20)
 /* Longer transfers are cut, so that several are under way. */
 #define TRANSFER_BYTES (UINT64_C(1) << 20)
 
@@ -30,7 +30,7 @@ struct move_copier {
 	FL_ARRAY(struct part) parts; /* the whole batch, by to */
 	FL_ARRAY(struct fl_transfer) transfers;
 	unsigned char *buffer;
-	size_t buffer_blocks;
+	size_t half_blocks; /* of the buffer: one half is read into while the other is written */
 	uint64_t data_start, data_end; /* bytes; the run of host data that was seen last */
 	unsigned char *check;	       /* TRANSFER_BYTES, for verify; else NULL */
 	struct fl_diag *diag;	       /* of the batch at hand */
@@ -65,7 +65,7 @@ static int collect_move(struct move_copier *copier, const struct fl_move *move,
 	while (done < len) {
 		struct part part = {.from = move->from * unit_blocks + done,
 				    .to = move->to * unit_blocks + done,
-				    .len = (uint32_t)fl_min(len - done, copier->buffer_blocks)};
+				    .len = (uint32_t)fl_min(len - done, copier->half_blocks)};
 
 		if (fl_array_push(&copier->parts, part))
 			return FL_ENOMEM;
@@ -179,26 +179,34 @@ static int compare_position(const void *a, const void *b)
 	return fl_compare(left->position, right->position);
 }
 
-/* Into the buffer by destination, so that neighbours there are written together. */
-static int read_parts(struct move_copier *copier, struct part *parts, size_t count)
+/* Parts that are in the buffer together. */
+struct load {
+	struct part *parts;
+	size_t count;
+};
+
+/* Lists the reads, into the buffer by destination, so that neighbours there are written together.
+ */
+static int list_reads(struct move_copier *copier, const struct load *load, unsigned char *buffer)
 {
 	const uint64_t bytes = copier->block_bytes;
-	unsigned char *buffer = copier->buffer;
+	const size_t first = copier->transfers.count;
 	int error = 0;
 
-	for (size_t i = 0; i < count && !error; i++) {
-		if (parts[i].hole)
+	for (size_t i = 0; i < load->count && !error; i++) {
+		struct part *part = &load->parts[i];
+
+		if (part->hole)
 			continue;
-		parts[i].data = buffer;
-		buffer += parts[i].len * bytes;
-		error = add_transfers(copier, false, parts[i].data, parts[i].len * bytes,
-				      parts[i].from * bytes);
+		part->data = buffer;
+		buffer += part->len * bytes;
+		error = add_transfers(copier, false, part->data, part->len * bytes,
+				      part->from * bytes);
 	}
-	if (error || !copier->transfers.count)
-		return error;
-	qsort(copier->transfers.at, copier->transfers.count, sizeof(*copier->transfers.at),
-	      compare_position);
-	return transfer(copier);
+	if (!error && copier->transfers.count > first)
+		qsort(copier->transfers.at + first, copier->transfers.count - first,
+		      sizeof(*copier->transfers.at), compare_position);
+	return error;
 }
 
 static bool is_zero(const unsigned char *data, size_t bytes)
@@ -263,15 +271,16 @@ static int verify_part(struct move_copier *copier, const struct part *part)
 	return 0;
 }
 
-static int write_parts(struct move_copier *copier, const struct part *parts, size_t count)
+static int list_writes(struct move_copier *copier, const struct load *load)
 {
+	const struct part *parts = load->parts;
 	int error = 0;
 
-	for (size_t i = 0; i < count && !error;) {
+	for (size_t i = 0; i < load->count && !error;) {
 		uint64_t blocks = parts[i].len;
 		size_t end = i + 1;
 
-		for (; end < count && parts[end].to == parts[i].to + blocks &&
+		for (; end < load->count && parts[end].to == parts[i].to + blocks &&
 		       parts[end].hole == parts[i].hole;
 		     end++)
 			blocks += parts[end].len;
@@ -279,10 +288,6 @@ static int write_parts(struct move_copier *copier, const struct part *parts, siz
 				      : write_run(copier, parts[i].to, parts[i].data, blocks);
 		i = end;
 	}
-	if (!error)
-		error = transfer(copier);
-	for (size_t i = 0; copier->check && i < count && !error; i++)
-		error = verify_part(copier, &parts[i]);
 	return error;
 }
 
@@ -291,8 +296,24 @@ static size_t room_of(const struct part *part)
 	return part->hole ? 0 : part->len;
 }
 
+/* As many parts as half the buffer holds; none at the end. */
+static struct load next_load(const struct move_copier *copier, const struct load *last)
+{
+	const struct part *end = copier->parts.at + copier->parts.count;
+	struct load load = {.parts = last->parts + last->count};
+	size_t blocks = 0;
+
+	while (load.parts + load.count < end &&
+	       blocks + room_of(&load.parts[load.count]) <= copier->half_blocks)
+		blocks += room_of(&load.parts[load.count++]);
+	return load;
+}
+
 int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, struct fl_diag *diag)
 {
+	unsigned char *here = copier->buffer;
+	unsigned char *there = here + copier->half_blocks * copier->block_bytes;
+	struct load load = {0};
 	int error;
 
 	copier->diag = diag;
@@ -300,31 +321,38 @@ int move_copier_copy(struct move_copier *copier, const struct fl_batch *batch, s
 	error = collect(copier, batch);
 	if (!error)
 		error = find_holes(copier);
-	for (size_t first = 0; first < copier->parts.count && !error;) {
-		struct part *parts = copier->parts.at + first;
-		size_t count = 0, blocks = 0;
+	if (error || !copier->parts.count)
+		return error;
+	load.parts = copier->parts.at;
+	/* Each time, one load is written and the next one read. */
+	do {
+		struct load next = next_load(copier, &load);
+		unsigned char *other = there;
 
-		while (first + count < copier->parts.count &&
-		       blocks + room_of(&parts[count]) <= copier->buffer_blocks)
-			blocks += room_of(&parts[count++]);
-		error = read_parts(copier, parts, count);
+		error = list_writes(copier, &load);
 		if (!error)
-			error = write_parts(copier, parts, count);
-		first += count;
-	}
+			error = list_reads(copier, &next, there);
+		if (!error)
+			error = transfer(copier);
+		for (size_t i = 0; copier->check && i < load.count && !error; i++)
+			error = verify_part(copier, &load.parts[i]);
+		load = next;
+		there = here;
+		here = other;
+	} while (load.count && !error);
 	return error;
 }
 
-/* What the largest batch can use of the buffer. */
-static size_t buffer_blocks(const struct fl_map *map, const struct fl_plan *plan,
-			    const struct fl_move_options *options)
+/* Half of what the largest batch can use of the buffer. */
+static size_t half_blocks(const struct fl_map *map, const struct fl_plan *plan,
+			  const struct fl_move_options *options)
 {
 	uint64_t bytes = options->buffer_bytes ? options->buffer_bytes : DEFAULT_BUFFER_BYTES;
 	uint64_t most = 1;
 
 	for (size_t i = 0; i < plan->batches.count; i++)
 		most = fl_max(most, plan->batches.at[i].blocks * fl_map_unit_blocks(map));
-	return (size_t)fl_min(most, fl_max(1, bytes / map->geo.block_bytes));
+	return (size_t)fl_min(most, fl_max(1, bytes / map->geo.block_bytes / 2));
 }
 
 int move_copier_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_plan *plan,
@@ -338,8 +366,8 @@ int move_copier_new(struct fl_fs *fs, const struct fl_map *map, const struct fl_
 	made->map = map;
 	made->plan = plan;
 	made->block_bytes = fl_fs_geometry(fs)->block_bytes;
-	made->buffer_blocks = buffer_blocks(map, plan, options);
-	made->buffer = fl_alloc_buffer(made->buffer_blocks, made->block_bytes);
+	made->half_blocks = half_blocks(map, plan, options);
+	made->buffer = fl_alloc_buffer(made->half_blocks, 2 * made->block_bytes);
 	if (options->verify)
 		made->check = fl_alloc_buffer(TRANSFER_BYTES, 1);
 	if (!made->buffer || (options->verify && !made->check)) {

@@ -120,7 +120,7 @@ struct fl_program {
 	"      --offset BYTES   the filesystem begins at this byte\n"                              \
 	"      --undo FILE      keep what is overwritten in FILE, for e2undo\n"                    \
 	"      --move-immutable move files with the immutable flag (chattr +i) too\n"              \
-	"      --memory BYTES   copy through at most so much memory (default 64M)\n"               \
+	"      --memory BYTES   copy through at most so much memory (default 32M)\n"               \
 	"      --verify         read every moved block back before it is used\n"                   \
 	"      --json[=FILE]    one JSON document on stdout, or in FILE\n"                         \
 	"      --csv=FILE       the histograms, in vscsiStats' CSV layout\n"                       \

@@ -16,7 +16,8 @@
 
 struct fl_move_options {
 	bool verify;	       /* read back what was copied and built, compare before the switch */
-	uint64_t buffer_bytes; /* copy buffer; 0: 64 MiB, less for small plans */
+	uint64_t buffer_bytes; /* copy buffer, at least two blocks; 0: 32 MiB, less for small plans
+				*/
 	/* Asked between batches; true finishes cleanly with FL_ECANCELLED. NULL: never. */
 	bool (*cancelled)(void *context);
 	/* Blocks written so far, of all. NULL: none. */
