@@ -22,9 +22,10 @@
 /*
  * Requests in flight, and how many are handed over at once. On the virtual disk that this was
  * measured on (fio, 28 KiB, direct), reads reach 1.1 GB/s with 16 threads of one request each, and
- * 1.5 with these in half the processor time: each handing over wakes the host.
+ * 1.5 with a queue of 64 in half the processor time: each handing over wakes the host. Reads of
+ * 37 KiB beside writes of 1 MiB gain a tenth from 64 to 128, and nothing from 128 to 512.
  */
-#define QUEUE_DEPTH 64
+#define QUEUE_DEPTH 128
 #define QUEUE_BATCH 32
 
 /* The longest transfer that is looked for in the page cache, and the least page. */
