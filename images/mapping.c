@@ -8,20 +8,40 @@
 
 #include "images/sample.h"
 
+/* The first free run of that length from a block on. */
+static bool find_run(ext2_filsys fs, blk64_t from, blk64_t want, blk64_t *start)
+{
+	const blk64_t last = ext2fs_blocks_count(fs->super) - 1;
+	blk64_t end;
+
+	for (*start = from; *start <= last && !ext2fs_find_first_zero_block_bitmap2(
+						      fs->block_map, *start, last, start);
+	     *start = end) {
+		blk64_t most = fl_min(*start + want - 1, last);
+
+		if (ext2fs_find_first_set_block_bitmap2(fs->block_map, *start, most, &end))
+			end = most + 1;
+		if (end - *start >= want)
+			return true;
+	}
+	return false;
+}
+
+/* Not by ext2fs_new_range: where the last block is in use and no run is as long, it never ends. */
 errcode_t store_take(ext2_filsys fs, blk64_t goal, blk64_t want, blk64_t *start, blk64_t *len)
 {
-	blk64_t cluster = (blk64_t)EXT2FS_CLUSTER_RATIO(fs);
-	errcode_t error = EXT2_ET_BLOCK_ALLOC_FAIL;
+	const blk64_t cluster = (blk64_t)EXT2FS_CLUSTER_RATIO(fs);
+	const blk64_t first = fs->super->s_first_data_block;
 
-	for (; want; want = want > cluster ? fl_div_up(want / 2, cluster) * cluster : 0) {
-		error = ext2fs_new_range(fs, EXT2_NEWRANGE_MIN_LENGTH, goal, want, NULL, start,
-					 len);
-		if (!error)
+	if (goal < first || goal >= ext2fs_blocks_count(fs->super))
+		goal = first;
+	for (; want; want = want > cluster ? fl_div_up(want / 2, cluster) * cluster : 0)
+		if (find_run(fs, goal, want, start) || find_run(fs, first, want, start))
 			break;
-	}
-	if (error)
-		return error;
-	ext2fs_block_alloc_stats_range(fs, *start, (blk_t)*len, +1);
+	if (!want)
+		return EXT2_ET_BLOCK_ALLOC_FAIL;
+	*len = want;
+	ext2fs_block_alloc_stats_range(fs, *start, (blk_t)want, +1);
 	return 0;
 }
 

@@ -19,7 +19,7 @@
 
 static int fail(const char *what)
 {
-	fprintf(stderr, "copyfloor: %s: %s.\n", what, strerror(errno));
+	fprintf(stderr, "copyfloor: %s: %s.\n", what, errno ? strerror(errno) : "cut short");
 	return FL_EIO;
 }
 
