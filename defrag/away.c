@@ -25,17 +25,12 @@ struct laying {
 	uint64_t cuts;
 };
 
-static bool goes_away(const struct unit *unit)
-{
-	return !unit->keep && !unit->placed;
-}
-
 static int collect_stretches(const struct units *units, struct stretches *stretches)
 {
 	for (size_t i = 0; i < units->count; i++) {
 		struct stretch stretch = {i, i, 0};
 
-		for (; i < units->count && goes_away(&units->at[i]); i++)
+		for (; i < units->count && unit_is_open(&units->at[i]); i++)
 			stretch.blocks += unit_size(&units->at[i]);
 		stretch.end = i;
 		if (stretch.blocks && fl_array_push(stretches, stretch))

@@ -89,10 +89,8 @@ int packer_target(struct packer *packer, struct fl_target *target)
 	target->sparing = packer->settings->mode == DEFRAG_FILES || packer->settings->max_bytes;
 	fl_runs_longest_first(&packer->left);
 	for (size_t i = 0; i < units->count && !error;) {
-		size_t end = i + 1;
+		size_t end = units_file_end(units, i);
 
-		while (end < units->count && units->at[end].file == units->at[i].file)
-			end++;
 		error = add_file(packer, i, end, target);
 		i = end;
 	}

@@ -53,8 +53,9 @@ static uint64_t tree_blocks(const struct packer *packer)
 		const struct fl_file *file = &packer->map->files.at[units->at[i].file];
 		bool moves = false;
 
-		for (end = i; end < units->count && units->at[end].file == units->at[i].file; end++)
-			moves |= !units->at[end].keep && !units->at[end].pinned;
+		end = units_file_end(units, i);
+		for (size_t k = i; k < end; k++)
+			moves |= !units->at[k].keep && !units->at[k].pinned;
 		/* One more than there is: it may have to be cut where a gap ends. */
 		if (moves)
 			sum += fl_max(units->at[i].tree, file->tree_count + 1);

@@ -36,11 +36,6 @@ static int compare_sizes(const void *a, const void *b)
 					 : fl_compare(right->unit, left->unit);
 }
 
-static bool open_unit(const struct unit *unit)
-{
-	return !unit->keep && !unit->placed;
-}
-
 static int filler_setup(struct filler *filler, bool only_first)
 {
 	size_t count = filler->units->count, last = count;
@@ -57,7 +52,7 @@ static int filler_setup(struct filler *filler, bool only_first)
 	for (size_t i = 0; i < count; i++) {
 		const struct unit *unit = &filler->units->at[i];
 
-		if (!open_unit(unit) || (only_first && !unit->first))
+		if (!unit_is_open(unit) || (only_first && !unit->first))
 			continue;
 		filler->next[last] = i;
 		filler->previous[i] = last;
@@ -324,7 +319,7 @@ int fill_split(struct units *units, struct fl_runs *left, bool only_better, size
 		struct unit *unit = &units->at[i];
 		uint64_t pieces;
 
-		if (!open_unit(unit))
+		if (!unit_is_open(unit))
 			continue;
 		pieces = only_better ? pieces_needed(unit, left) : 1;
 		if (!pieces || (only_better && pieces >= unit->fragments))

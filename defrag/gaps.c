@@ -40,11 +40,10 @@ static int take_kept(struct gap_maker *maker)
 	for (size_t i = 0; i < units->count && !error;) {
 		const struct fl_file *file = &maker->packer->map->files.at[units->at[i].file];
 		bool all_kept = true;
-		size_t end = i;
+		const size_t end = units_file_end(units, i);
 
-		for (; end < units->count && units->at[end].file == units->at[i].file && !error;
-		     end++) {
-			const struct unit *unit = &units->at[end];
+		for (size_t k = i; k < end && !error; k++) {
+			const struct unit *unit = &units->at[k];
 
 			all_kept &= unit->keep;
 			if (unit->keep)

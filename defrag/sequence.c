@@ -58,7 +58,7 @@ static int64_t tree_worth(const struct unit *unit)
 static void value_behind(struct sequence *seq, size_t i, int64_t value, int64_t price)
 {
 	const struct units *units = &seq->packer->units;
-	uint64_t room = units->at[i].leaves ? 0 : seq->items[i].behind_it.room;
+	uint64_t room = seq->items[i].behind_it.room;
 
 	for (size_t k = i + 1; room && k < units->count && k <= i + BESIDE_MOST; k++) {
 		const struct unit *unit = &units->at[k];
@@ -76,7 +76,7 @@ static void value_behind(struct sequence *seq, size_t i, int64_t value, int64_t 
 static void value_ahead(struct sequence *seq, size_t i, int64_t price)
 {
 	const struct units *units = &seq->packer->units;
-	uint64_t room = units->at[i].leaves ? 0 : seq->items[i].ahead_of_it.room;
+	uint64_t room = seq->items[i].ahead_of_it.room;
 	int64_t gain = -tree_worth(&units->at[i]);
 
 	seq->items[i].ahead.value = NEVER;

@@ -23,7 +23,7 @@ struct beside {
 
 /* The gap on one side of a unit. */
 struct side {
-	size_t gap;    /* index into gaps; gaps.count: there is none */
+	size_t gap;    /* index into gaps; gaps.count: there is none, or the unit leaves */
 	uint64_t room; /* blocks of it for what is laid beside this unit */
 };
 

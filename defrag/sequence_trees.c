@@ -9,14 +9,14 @@ static bool follows(const struct sequence *seq, const struct unit *unit)
 {
 	const struct unit *before = unit - 1;
 	const struct fl_extent *e = fl_array_from(&seq->packer->map->extents, unit->first_extent);
-	fl_pblk end = before->placed ? before->to + unit_size(before) : before->at + before->blocks;
+	fl_pblk end = before->placed ? before->to + unit_size(before) : unit_data_end(before);
 	fl_pblk at = unit->placed ? unit->to : unit->at;
 
 	if (fl_extent_lend(e - 1) != e->lblk || e[-1].unwritten != e->unwritten)
 		return false;
-	if (!unit->keep && !unit->placed)
-		return !before->keep && !before->placed;
-	return (before->keep || before->placed) && end == at;
+	if (unit_is_open(unit))
+		return unit_is_open(before);
+	return !unit_is_open(before) && end == at;
 }
 
 void sequence_expect_trees(struct sequence *seq, bool only_open)
@@ -33,7 +33,7 @@ void sequence_expect_trees(struct sequence *seq, bool only_open)
 		for (size_t k = i + 1; k < end; k++)
 			extents -= follows(seq, &units->at[k]);
 		if (file->mapping != FL_MAPPING_EXTENTS ||
-		    (only_open && (units->at[i].keep || units->at[i].placed)))
+		    (only_open && !unit_is_open(&units->at[i])))
 			continue;
 		units->at[i].tree = (uint32_t)fl_tree_blocks(geo, file->mapping, NULL, extents);
 	}

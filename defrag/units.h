@@ -54,6 +54,12 @@ static inline size_t units_file_end(const struct units *units, size_t first)
 	return end;
 }
 
+/* Whether it moves, but to no place yet. */
+static inline bool unit_is_open(const struct unit *unit)
+{
+	return !unit->keep && !unit->placed;
+}
+
 /* One behind where the data of a whole unit is now. */
 static inline fl_pblk unit_data_end(const struct unit *unit)
 {

@@ -2,6 +2,8 @@
 # For the bench: runs commands, takes medians, makes images. Sourced after tests/lib/common.sh.
 
 bench=$BUILD/bench
+# What fails in a table fails the bench, not the table alone.
+set -o pipefail
 
 median() { # numbers on stdin
 	sort -n | awk '{ n[NR] = $1 } END { print n[int((NR + 1) / 2)] }'
